@@ -19,6 +19,7 @@ import {
   visit,
 } from 'graphql';
 import { SCALARS } from './packages/client/src/graphql/scalars.ts';
+import { withoutMarks } from './src/rest/derive/marks.ts';
 import { buildSchema as buildServiceSchema } from './src/schema/index.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -55,7 +56,12 @@ function documentsIn(folder: string): DocumentFile[] {
 export async function generate(): Promise<Generated> {
   const files = documentsIn(operationsDir);
   const client = documentsIn(join(clientDir, 'graphql/operations'));
-  const operations = await typedDocuments(files, { enumValues: enumValues() });
+  const operations = await typedDocuments(
+    files
+      .map((file) => ({ ...file, document: withoutMarks(file.document) }))
+      .filter(({ document }) => document.definitions.length > 0),
+    { enumValues: enumValues() },
+  );
   const clientDocuments = await typedDocuments(client, {
     documentNodeImport: '../graphql/typed-document.ts#TypedDocument',
   });
@@ -130,19 +136,29 @@ function enumValues(): Record<string, Record<string, unknown>> {
   );
 }
 
-function manifestOf(documents: readonly DocumentNode[]): Record<string, { sha256: string; document: string }> {
+interface ManifestEntry {
+  readonly sha256: string;
+  /** What runs. */
+  readonly document: string;
+  /** The same with the marks of its row. */
+  readonly row: string;
+}
+
+function manifestOf(documents: readonly DocumentNode[]): Record<string, ManifestEntry> {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const { definitions } of documents) {
     for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   }
-  const entries: [string, { sha256: string; document: string }][] = [];
+  const entries: [string, ManifestEntry][] = [];
   for (const { definitions } of documents) {
     for (const operation of definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION || !operation.name) continue;
       const used = new Set<FragmentDefinitionNode>();
       collectFragments(operation, fragments, used);
-      const document = print({ kind: Kind.DOCUMENT, definitions: [operation, ...used] });
-      entries.push([operation.name.value, { sha256: createHash('sha256').update(document).digest('hex'), document }]);
+      const marked: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...used] };
+      const document = print(withoutMarks(marked));
+      const sha256 = createHash('sha256').update(document).digest('hex');
+      entries.push([operation.name.value, { sha256, document, row: print(marked) }]);
     }
   }
   return Object.fromEntries(entries);

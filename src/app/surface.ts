@@ -62,9 +62,9 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     ...onError,
     onInsured: metrics?.insuredCharge,
   });
-  const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   // Tracing changes the fields of its schema.
   const schema = deps.tracing?.schema(buildSchema()) ?? sharedSchema();
+  const routes = createRoutes({ schema, chainIds: catalog.chainIds, equityChainIds: equityChainIds(catalog.chains) });
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
   const guides = readGuides();

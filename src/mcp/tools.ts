@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { type JsonSchema, selfContainedSchema, typedText } from '../rest/openapi/json-schema.ts';
+import { type JsonSchema, selfContainedAnswer, selfContainedSchema, typedText } from '../rest/openapi/json-schema.ts';
 import type { AnyRoute, RouteExample, RowTool } from '../rest/types.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 import { pagedOutput, sizeArguments } from './paging.ts';
@@ -127,7 +127,7 @@ const MAX_OUTPUT_CHARS = 700;
 
 /** The types of an answer, where they are few. The caller chooses between two answers of a row with a brief. */
 function outputOf(route: AnyRoute, { list, brief }: RowTool): Tool['outputSchema'] {
-  const schema = selfContainedSchema(route.response, 'output');
+  const schema = selfContainedAnswer(route.response);
   if (schema.type !== 'object') throw new Error(`${route.path}: the answer of a tool is an object.`);
   if (brief !== undefined) return undefined;
   const output = {

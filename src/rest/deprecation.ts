@@ -23,13 +23,13 @@ export function deprecated<T extends z.ZodType>(field: T, deprecation: Deprecati
 
 /** The deprecations of a row and of the fields of its answer. */
 export function deprecationsOf({ deprecation, response }: AnyRoute): readonly Deprecation[] {
-  const ofFields = foundIn.get(response) ?? fieldDeprecations(response);
+  const ofFields = foundIn.get(response) ?? ('derive' in response ? [] : fieldDeprecations(response));
   foundIn.set(response, ofFields);
   return [...new Set(deprecation ? [deprecation, ...ofFields] : ofFields)];
 }
 
 /** Deprecations of the fields of an answer by its schema, which has a thousand parts. */
-const foundIn = new WeakMap<z.ZodType, readonly Deprecation[]>();
+const foundIn = new WeakMap<object, readonly Deprecation[]>();
 
 function fieldDeprecations(response: z.ZodType): readonly Deprecation[] {
   const found = new Set<Deprecation>();

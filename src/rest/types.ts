@@ -2,7 +2,8 @@ import type { ExecutionResult } from 'graphql';
 import type { z } from 'zod';
 import type { CacheValidity } from '../shared/cache-validity.ts';
 import type { Deprecation } from '../shared/contract/deprecation.ts';
-import type { ErrorCode } from '../shared/errors.ts';
+import type { AppError, ErrorCode } from '../shared/errors.ts';
+import type { AnswerSchema } from './openapi/json-schema.ts';
 
 /** Version in the OpenAPI document. */
 export const INTERFACE_VERSION = '0.1.0';
@@ -136,7 +137,7 @@ export interface BriefAnswer {
   readonly operation: string;
   /** Project the data of the operation. A method, so that the types of the data may differ. */
   project(data: unknown, input: RowInput<unknown, unknown>): unknown;
-  readonly response: z.ZodType;
+  readonly response: z.ZodType | AnswerSchema;
 }
 
 /** Lists of one length in a row's body, which a tool returns page by page. */
@@ -209,7 +210,7 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly pages?: RoutePages<Data> | undefined;
   /** Set for a row that also answers a file to `Accept: text/csv`, made of its body. */
   readonly csv?: ((body: unknown, input: { readonly params: Params }) => CsvFile) | undefined;
-  readonly response: z.ZodType;
+  readonly response: z.ZodType | AnswerSchema;
   /** Errors of the row beside `internal`. */
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly RouteExample[];
@@ -221,6 +222,23 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
 
 /** A row of the table with any types. */
 export type AnyRoute = Route;
+
+/** What a row answers beside the data of its operation. */
+export interface Beside<Params, Body> {
+  /** Values of its input that the body repeats. */
+  readonly repeated?:
+    | { readonly schema: z.ZodObject; readonly of: (input: RowInput<Params, Body>) => object }
+    | undefined;
+  /** Error for an object that does not exist. Absent: it always exists. */
+  readonly missing?: ((input: RowInput<Params, Body>) => AppError) | undefined;
+}
+
+/** A row whose body is derived from its operation. */
+export interface DerivedRoute<Params, Body>
+  extends Omit<Route<Params, Body>, 'project' | 'response' | 'tool'>,
+    Beside<Params, Body> {
+  readonly tool?: (Omit<RowTool, 'brief'> & { readonly brief?: string | undefined }) | undefined;
+}
 
 /** Check the types of a row, and erase them for the table. */
 export function defineRoute<Params, Body, Data>(route: Route<Params, Body, Data>): AnyRoute {

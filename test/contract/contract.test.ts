@@ -28,22 +28,22 @@ describe(contractDifferences, () => {
     ],
     [
       'another type',
-      'get /v1/strategies/{id}.maxLeverage: number instead of decimal',
+      'get /v1/strategies.strategies[].maxLeverage: number instead of decimal',
       (d) => (bodyOf(d, 'Strategy').maxLeverage = { type: 'number' }),
     ],
     [
       'null where there was none',
-      'get /v1/strategies/{id}.borrowApyPct: null instead of decimal',
+      'get /v1/strategies.strategies[].borrowApyPct: null instead of decimal',
       (d) => (bodyOf(d, 'Strategy').borrowApyPct = { anyOf: [bodyOf(d, 'Strategy').borrowApyPct, { type: 'null' }] }),
     ],
     [
       'a value that is gone',
-      'get /v1/strategies/{id}.collateralApySource: no value onchain',
+      'get /v1/strategies.strategies[].collateralApySource: no value onchain',
       (d) => (bodyOf(d, 'Strategy').collateralApySource.enum = ['yieldmarket', 'none']),
     ],
     [
       'another time',
-      'get /v1/strategies/{id}.freshness.borrow.asOf: integer instead of date-time',
+      'get /v1/strategies.strategies[].freshness.borrow.asOf: integer instead of date-time',
       (d) => (bodyOf(d, 'Freshness').asOf = { type: 'integer' }),
     ],
     [

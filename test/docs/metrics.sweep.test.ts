@@ -11,6 +11,7 @@ import { FAILURE_REASONS, TVL_KEY } from '../../src/domain/facts.ts';
 import type { ChainTvl } from '../../src/domain/tvl/types.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ERROR_CODES } from '../../src/shared/errors.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
@@ -69,7 +70,7 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
     now: () => NOW_MS,
     ...absent,
   });
-  const routes = createRoutes({ chainIds: catalog.chainIds, equityChainIds: [4663] });
+  const routes = createRoutes({ schema: sharedSchema(), chainIds: catalog.chainIds, equityChainIds: [4663] });
   for (const { path: route, method } of routes) {
     for (const status of [200, 400, 500, 503]) metrics.request({ route, method, status, durationMs: 1 });
   }

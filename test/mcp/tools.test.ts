@@ -147,8 +147,6 @@ describe('briefs', () => {
     const full = (await call(keyless, name, { limit: 100, detail: 'full' })).structuredContent?.[field] as Json[];
     expect(brief.length).toBe(full.length);
     for (const [i, item] of brief.entries()) expect(full[i]).toMatchObject(item);
-    const { response } = tools.find(({ tool }) => tool.name === name)?.tool.brief ?? {};
-    expect(response?.safeParse((await call(keyless, name, {})).structuredContent).error).toBeUndefined();
     expect(JSON.stringify(brief).length * 2).toBeLessThan(JSON.stringify(full).length);
   });
 

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import { MANAGE_ACTIONS } from '../../src/shared/vocabulary.ts';
 import type { Json } from '../support/service.ts';
 
-const routes = createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] });
+const routes = createRoutes({ schema: sharedSchema(), chainIds: [1, 4663], equityChainIds: [4663] });
 const document = createOpenApi({ routes, version: INTERFACE_VERSION }) as Json;
 const ajv = new Ajv2020({ strict: false });
 for (const format of ['date-time', 'int32']) ajv.addFormat(format, true);

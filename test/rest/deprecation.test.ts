@@ -6,6 +6,7 @@ import { createRestAdapter } from '../../src/rest/adapter.ts';
 import { deprecated } from '../../src/rest/deprecation.ts';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { decimalString } from '../../src/rest/schemas/numbers.ts';
 import { defineRoute } from '../../src/rest/types.ts';
 import { type Deprecation, deprecationSentence } from '../../src/shared/contract/deprecation.ts';
@@ -124,7 +125,7 @@ describe('a deprecated field in GraphQL', () => {
 
 describe('the notice', () => {
   test('behavior: at least six months lie between announcement and end, in the service and in these rows', () => {
-    const served = createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] });
+    const served = createRoutes({ schema: sharedSchema(), chainIds: [1, 4663], equityChainIds: [4663] });
     const texts = [served, routes].map((table) => JSON.stringify(createOpenApi({ routes: table, version: '1.0.0' })));
     const announced = [...texts.join().matchAll(/"since":"([\d-]+)","sunset":"([\d-]+)"/g)];
     expect(announced.length).toBeGreaterThan(0);

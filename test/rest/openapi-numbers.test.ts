@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
 import { APR_PCT, APY_PCT } from '../../src/upstreams/readings.ts';
 import type { Json } from '../support/service.ts';
 
-const routes = createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] });
+const routes = createRoutes({ schema: sharedSchema(), chainIds: [1, 4663], equityChainIds: [4663] });
 const document = createOpenApi({ routes, version: INTERFACE_VERSION }) as Json;
 
 /** The units of the document, and the things that whole numbers count. */

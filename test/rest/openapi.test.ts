@@ -7,13 +7,14 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { exampleName } from '../../src/rest/openapi/operation.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
 import { equityChainIds } from '../../src/transactions/equity/index.ts';
 import type { Json } from '../support/service.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const { chains, chainIds } = createCatalog(curatedChains);
-const routes = createRoutes({ chainIds, equityChainIds: equityChainIds(chains) });
+const routes = createRoutes({ schema: sharedSchema(), chainIds, equityChainIds: equityChainIds(chains) });
 const document = createOpenApi({ routes, version: INTERFACE_VERSION }) as Json;
 const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
   Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),

@@ -3,26 +3,52 @@ import { withoutUndefined } from '../../shared/without-undefined.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** Makes a reference to a named schema; `make` is called for the first one of a name. */
+export type Refer = (name: string, make: () => JsonSchema) => JsonSchema;
+
+/** The schema of an answer: derived from the operation of its row, or its own. */
+export interface AnswerSchema {
+  derive(refer: Refer): JsonSchema;
+}
+
 /** Collects the named schemas (`.meta({ id })`) of all conversions, for `components.schemas`. */
 export interface SchemaCollector {
   /** Convert a schema; its named parts become references. */
   convert(schema: z.ZodType, io: 'input' | 'output'): JsonSchema;
+  /** The schema of an answer; its named parts become references. */
+  answer(schema: z.ZodType | AnswerSchema): JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
 
 export function createSchemaCollector(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
+  const derived = new Set<string>();
+  const making = new Set<string>();
   const add = (name: string, schema: JsonSchema): JsonSchema => {
     const named = nameNested(name, schema, add);
     const known = components[name];
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(named)) {
+    if (derived.has(name) && known !== undefined) return { $ref: `#/components/schemas/${name}` };
+    if (known !== undefined && !derived.has(name) && JSON.stringify(known) !== JSON.stringify(named)) {
       throw new Error(`Two schemas have the name ${name}: give one of them an id of its own.`);
     }
     components[name] = named;
     return { $ref: `#/components/schemas/${name}` };
   };
+  const refer: Refer = (name, make) => {
+    const reference = { $ref: `#/components/schemas/${name}` };
+    if (derived.has(name) || making.has(name)) return reference;
+    making.add(name);
+    const schema = make();
+    delete components[name];
+    add(name, schema);
+    derived.add(name);
+    return reference;
+  };
   return {
     components,
+    answer(schema) {
+      return 'derive' in schema ? schema.derive(refer) : this.convert(schema, 'output');
+    },
     convert(schema, io) {
       const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: io === 'input' ? tidy : open });
       const { $schema: _dialect, $defs = {}, ...own } = withComponentRefs(converted) as Record<string, unknown>;
@@ -38,6 +64,39 @@ export function typedText(text: string, { type, anyOf = [] }: JsonSchema): strin
   const types = [type, ...(anyOf as readonly JsonSchema[]).map((form) => form.type)];
   const isNumber = types.includes('integer') || types.includes('number');
   return isNumber && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** The schema of an answer as one document: its named parts are under `$defs`. */
+export function selfContainedAnswer(schema: z.ZodType | AnswerSchema): JsonSchema {
+  if (!('derive' in schema)) return selfContainedSchema(schema, 'output');
+  const $defs: Record<string, JsonSchema> = {};
+  const { $ref, ...own } = schema.derive((name, make) => {
+    if (!Object.hasOwn($defs, name)) {
+      $defs[name] = {};
+      $defs[name] = make();
+    }
+    return { $ref: `#/$defs/${name}` };
+  });
+  if (typeof $ref !== 'string') return { ...own, $defs };
+  const { [$ref.slice('#/$defs/'.length)]: root, ...parts } = $defs;
+  return { ...root, ...own, $defs: parts };
+}
+
+/** Convert a part of a derived answer that has a schema of its own. */
+export function partOfAnswer(schema: z.ZodType, refer: Refer): JsonSchema {
+  const converted = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any', override: open });
+  const { $schema: _dialect, $defs = {}, ...own } = converted as Record<string, unknown>;
+  const parts = $defs as Readonly<Record<string, JsonSchema>>;
+  const referred = (value: JsonSchema): JsonSchema =>
+    JSON.parse(
+      JSON.stringify(value, (_key, node: unknown) => {
+        const { $ref, ...rest } = (typeof node === 'object' && node !== null ? node : {}) as JsonSchema;
+        if (typeof $ref !== 'string' || !$ref.startsWith('#/$defs/')) return node;
+        const name = $ref.slice('#/$defs/'.length);
+        return { ...refer(name, () => referred(withoutId(parts[name] ?? {}))), ...rest };
+      }),
+    );
+  return referred(withoutId(own));
 }
 
 /** Convert a schema to one document: its named parts are under `$defs`. */

@@ -34,7 +34,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     requestBody: route.body === undefined ? undefined : bodyOf(route, route.body, schemas),
     responses: {
       200: {
-        description: schemaDescription(route.response) ?? 'The answer.',
+        description: answerDescription(route) ?? 'The answer.',
         headers: headerRefs(
           'RateLimit-Policy',
           'RateLimit',
@@ -45,7 +45,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
           ...(deprecationsOf(route).length > 0 ? ['Deprecation', 'Sunset', 'Link'] : []),
         ),
         content: withoutUndefined({
-          'application/json': { schema: schemas.convert(route.response, 'output') },
+          'application/json': { schema: schemas.answer(route.response) },
           'text/csv': route.csv && { schema: CSV },
         }),
       },
@@ -68,6 +68,10 @@ function hasTag(route: AnyRoute): boolean {
 }
 
 const CSV = { type: 'string', description: 'A file by RFC 4180, in UTF-8, with a header row.' };
+
+function answerDescription({ response, summary }: AnyRoute): string | undefined {
+  return 'derive' in response ? `${summary}.` : schemaDescription(response);
+}
 
 function schemaDescription(schema: z.ZodType): string | undefined {
   return z.globalRegistry.get(schema)?.description;

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../../shared/ids.ts';
-import type { BestStrategyRankingQuery } from '../generated/operations.ts';
-import { bestStrategiesSchema } from '../schemas/best.ts';
 import { integerParam } from '../schemas/common.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 const decimal = (description: string) =>
   z
@@ -16,18 +14,9 @@ const decimal = (description: string) =>
     .describe(description);
 const whole = (description: string, max: number) => integerParam({ min: 1, max }).optional().describe(description);
 
-type Named = BestStrategyRankingQuery['bestStrategies'] & {};
-
-function named({
-  strategy: { id, chainId, collateral, loan },
-  ...rest
-}: Named['ranked'][number] | Named['excluded'][number]) {
-  return { id, chainId, collateralSymbol: collateral.symbol, loanSymbol: loan.symbol, ...rest };
-}
-
 /** The row that ranks strategies for a payment. */
-export function bestRoute({ chainIds }: RouteOptions): AnyRoute {
-  return defineRoute({
+export function bestRoute({ chainIds, derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'GET',
     path: '/v1/best-strategies',
     surface: 'Public',
@@ -56,11 +45,6 @@ export function bestRoute({ chainIds }: RouteOptions): AnyRoute {
     }),
     variables: ({ params: { chainId, ...params } }) =>
       chainId === undefined ? params : { ...params, chainIds: [chainId] },
-    project: ({ bestStrategies }: BestStrategyRankingQuery) => {
-      const { ranked, excluded, ...rest } = answered(bestStrategies);
-      return { ...rest, ranked: ranked.map(named), excluded: excluded.map(named) };
-    },
-    response: bestStrategiesSchema,
     errors: [...PUBLIC_ERRORS, 'not_ready'],
     examples: [
       {

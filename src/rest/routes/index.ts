@@ -1,3 +1,8 @@
+import type { GraphQLSchema } from 'graphql';
+import { conversions } from '../conversions/index.ts';
+import { createAnswers } from '../derive/answers.ts';
+import { createDerive } from '../derive/row.ts';
+import manifest from '../generated/manifest.json' with { type: 'json' };
 import type { AnyRoute } from '../types.ts';
 import { alertRoutes } from './alert/alerts.ts';
 import { alertJobsRoute } from './alert/jobs.ts';
@@ -20,11 +25,18 @@ import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
 import { stressRoutes } from './stress.ts';
 
+export interface RoutesDeps extends Omit<RouteOptions, 'derive'> {
+  /** The schema that the operations run on. */
+  readonly schema: GraphQLSchema;
+}
+
 /** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this table. */
-export function createRoutes(options: RouteOptions): AnyRoute[] {
+export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
+  const derive = createDerive(createAnswers({ schema, documents: manifest, conversions }));
+  const options: RouteOptions = { ...chains, derive };
   return [
     ...strategyRoutes(options),
-    ...protocolRoutes(),
+    ...protocolRoutes(options),
     ...appMarketRoutes(options),
     ...historyRoutes(options),
     leveragedHistoryRoute(options),

@@ -6,13 +6,11 @@ import {
   MAX_CANDLES,
   MAX_CHART_DAYS,
 } from '../../shared/vocabulary.ts';
-import type { OhlcvQuery, PriceChartQuery, PricesQuery } from '../generated/operations.ts';
 import { addressParam, addressString, chainIdParam, integerChoice, integerParam } from '../schemas/common.ts';
 import { freshParams } from '../schemas/fresh-reads.ts';
 import { wholeNumber } from '../schemas/numbers.ts';
-import { ohlcvEnvelope, priceChart, pricesEnvelope } from '../schemas/reads.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PUBLIC_ERRORS, projectFreshness, type RouteOptions, timeOf } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 const COIN_ID_EXPECTED =
   'expected a coin id of the price provider: at most 100 letters, digits and "._-", e.g. ethena-usde';
@@ -93,53 +91,11 @@ function ohlcvParams({ chainIds }: RouteOptions) {
     });
 }
 
-/** Show prices by address, as old as the oldest. */
-function projectPrices({ nodes }: NonNullable<PricesQuery['tokens']>) {
-  const priced = nodes.flatMap(({ address, price }) => (price ? [{ address, ...price }] : []));
-  const oldest = priced.reduce<(typeof priced)[number]['freshness'] | null>(
-    (found, { freshness }) => (found === null || timeOf(freshness) < timeOf(found) ? freshness : found),
-    null,
-  );
-  return {
-    ...projectFreshness(oldest),
-    prices: Object.fromEntries(priced.map(({ address, usd }) => [address, Number(usd)])),
-  };
-}
-
-type Chart = NonNullable<PriceChartQuery['priceChart']>;
-
-function pairs(points: Chart['prices']) {
-  return points.map(({ at, value }) => [Date.parse(at), Number(value)]);
-}
-
-function projectCandles({ address, pool, lastGood, candles, ...series }: NonNullable<OhlcvQuery['candles']>) {
-  return {
-    chainId: series.chainId,
-    token: address,
-    pool: { address: pool.poolId, name: pool.name, dex: pool.exchange },
-    timeframe: series.timeframe,
-    aggregate: series.aggregate,
-    currency: 'usd',
-    source: series.source,
-    asOf: series.asOf,
-    stale: lastGood,
-    candles: candles.map(({ startAt, openUsd, highUsd, lowUsd, closeUsd, volumeUsd, isUnbacked }) => ({
-      t: Date.parse(startAt) / 1000,
-      o: Number(openUsd),
-      h: Number(highUsd),
-      l: Number(lowUsd),
-      c: Number(closeUsd),
-      v: Number(volumeUsd),
-      unbacked: isUnbacked || undefined,
-    })),
-  };
-}
-
 export function priceRoutes(options: RouteOptions): AnyRoute[] {
-  const { chainIds } = options;
+  const { chainIds, derive } = options;
   const [defaultChainId = 1] = chainIds;
   return [
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/prices',
       surface: 'Public',
@@ -150,12 +106,10 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       tool: { name: 'get_prices' },
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
       variables: ({ params }) => params,
-      project: ({ tokens }: PricesQuery) => projectPrices(answered(tokens)),
-      response: pricesEnvelope,
       errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/prices/chart',
       surface: 'Public',
@@ -169,18 +123,13 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       },
       params: chartParams,
       variables: ({ params }) => params,
-      project: ({ priceChart }: PriceChartQuery) => {
-        const { prices, marketCaps, totalVolumes } = answered(priceChart);
-        return { prices: pairs(prices), market_caps: pairs(marketCaps), total_volumes: pairs(totalVolumes) };
-      },
-      response: priceChart,
       errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],
       examples: [
         { summary: 'Seven days in USD, the defaults', query: { coinId: 'ethena-staked-usde' } },
         { summary: 'A month', query: { coinId: 'ethena-staked-usde', days: '30' } },
       ],
     }),
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/prices/ohlcv',
       surface: 'Public',
@@ -192,8 +141,10 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       params: ohlcvParams(options),
       queryForms: ohlcvForms(options),
       variables: ({ params: { token, ...params } }) => ({ ...params, address: token }),
-      project: ({ candles }: OhlcvQuery) => projectCandles(answered(candles)),
-      response: ohlcvEnvelope,
+      repeated: {
+        schema: z.object({ currency: z.literal('usd').describe('Currency of the values.') }),
+        of: () => ({ currency: 'usd' }),
+      },
       errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
       examples: [
         { summary: 'Hourly, the default', query: { token: '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497' } },

@@ -1,10 +1,13 @@
 import type { ErrorCode } from '../../shared/errors.ts';
+import type { createDerive } from '../derive/row.ts';
 import type { ToolList } from '../types.ts';
 
 export interface RouteOptions {
   /** Supported chain ids; the first one is the default. */
   readonly chainIds: readonly number[];
   readonly equityChainIds: readonly number[];
+  /** Adds to a row the body that its operation describes. */
+  readonly derive: ReturnType<typeof createDerive>;
 }
 
 /** Convert an exact decimal string to a JSON number of the contract, which rounds it. */

@@ -1,32 +1,14 @@
 import { z } from 'zod';
-import type { StrategiesQuery, StrategyBriefsQuery, StrategyByIdQuery } from '../generated/operations.ts';
 import { chainIdOfStrategy, chainIdParam, strategyIdParam } from '../schemas/common.ts';
 import { maxAgeParam } from '../schemas/fresh-reads.ts';
-import { strategiesEnvelope, strategyBriefsEnvelope, strategySchema } from '../schemas/strategy.ts';
-import { type AnyRoute, defineRoute, type RowInput } from '../types.ts';
-import { answered, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
-import { projectStrategy, projectStrategyBrief } from './strategy-row.ts';
+import { chainIdNumber } from '../schemas/numbers.ts';
+import type { AnyRoute } from '../types.ts';
+import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
-type List = NonNullable<StrategiesQuery['strategies']>;
-
-function projectList<S>(
-  { asOf, nodes, missingFacts: [missing] }: Pick<List, 'asOf' | 'missingFacts'> & { readonly nodes: readonly S[] },
-  { chainId }: { readonly chainId: number },
-  project: (strategy: S) => unknown,
-) {
-  return {
-    asOf,
-    chainId,
-    count: nodes.length,
-    strategies: nodes.map(project),
-    missing,
-  };
-}
-
-export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+export function strategyRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
   return [
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/strategies',
       surface: 'Public',
@@ -37,22 +19,15 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       tool: {
         name: 'list_strategies',
         list: { fields: ['strategies'], limit: 10 },
-        brief: {
-          operation: 'StrategyBriefs',
-          project: ({ strategies: list }: StrategyBriefsQuery, { params }: RowInput<{ chainId: number }, unknown>) =>
-            projectList(answered(list), params, projectStrategyBrief),
-          response: strategyBriefsEnvelope,
-        },
+        brief: 'StrategyBriefs',
       },
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }), ...maxAgeParam }),
       variables: ({ params }) => params,
-      project: ({ strategies: list }: StrategiesQuery, { params }) =>
-        projectList(answered(list), params, projectStrategy),
-      response: strategiesEnvelope,
+      repeated: { schema: z.object({ chainId: chainIdNumber() }), of: ({ params: { chainId } }) => ({ chainId }) },
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/strategies/{id}',
       surface: 'Public',
@@ -63,8 +38,6 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       tool: { name: 'get_strategy' },
       params: z.object({ id: strategyIdParam, chainId: chainIdOfStrategy(chainIds), ...maxAgeParam }),
       variables: ({ params: { id, ...rest } }) => ({ strategyId: id, ...rest }),
-      project: ({ strategy }: StrategyByIdQuery) => projectStrategy(answered(strategy)),
-      response: strategySchema,
       errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready'],
       examples: [
         {

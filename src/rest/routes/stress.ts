@@ -1,42 +1,17 @@
 import { z } from 'zod';
-import { absenceOf } from '../absence.ts';
-import type { StrategyStressQuery, StressFieldsFragment, WalletStressQuery } from '../generated/operations.ts';
-import { addressParam, chainIdOfStrategy, chainIdParam, freshnessValue, strategyIdParam } from '../schemas/common.ts';
-import {
-  recordedMoveSchema,
-  strategyStress,
-  stressRowSchema,
-  stressTableSchema,
-  walletStress,
-} from '../schemas/stress.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, noneIn, PARTNER_ERRORS, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
-
-const inTable = absenceOf(stressTableSchema);
-const inRow = absenceOf(stressRowSchema);
-const inMove = absenceOf(recordedMoveSchema);
-const ageOf = (age: object) => absenceOf(freshnessValue)(age, () => false);
+import { addressParam, chainIdOfStrategy, chainIdParam, strategyIdParam } from '../schemas/common.ts';
+import type { AnyRoute } from '../types.ts';
+import { PARTNER_ERRORS, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 /** As long as a decimal with 18 places. */
 const LEVERAGE_PATTERN = /^\d{1,3}(\.\d{1,18})?$/;
 const USD_PATTERN = /^\d{1,13}(\.\d{1,18})?$/;
 
-/** Project a table: an unknown value is absent, a value that does not apply is null. The gaps of row i have paths that begin with `rows.i.`. */
-function projectStress({ rows, recordedMoves, gaps, ...table }: StressFieldsFragment): object {
-  const isNone = noneIn(gaps);
-  const body = inTable({ ...table, rows: [], recordedMoves: [] }, isNone) as object;
-  return {
-    ...body,
-    rows: rows.map((row, i) => inRow(row, (path) => isNone(`rows.${i}.${path}`))),
-    recordedMoves: recordedMoves.map(({ gaps: ofMove, ...move }) => inMove(move, noneIn(ofMove))),
-  };
-}
-
 /** The rows of stress tables. */
-export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+export function stressRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
   return [
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/strategies/{id}/stress',
       surface: 'Public',
@@ -68,12 +43,6 @@ export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
           .describe('USD that are paid in, above 0; 10000 when left out. The size decides on rate and exit.'),
       }),
       variables: ({ params }) => params,
-      project: ({ strategy }: StrategyStressQuery) => {
-        const { id, freshness, stress } = answered(strategy);
-        const { borrow, oracle } = freshness;
-        return { id, freshness: { borrow: ageOf(borrow), oracle: ageOf(oracle) }, stress: projectStress(stress) };
-      },
-      response: strategyStress,
       errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready'],
       examples: [
         {
@@ -83,7 +52,7 @@ export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
         },
       ],
     }),
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/partner/positions/{address}/stress',
       surface: 'Partner',
@@ -94,19 +63,6 @@ export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       tool: { name: 'stress_positions', list: { fields: ['positions', 'equityPositions'], limit: 1 } },
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,
-      project: ({ wallet }: WalletStressQuery) => {
-        const { address, onChains, stress, positions, equityPositions } = answered(wallet);
-        const { chainId, readAt } = answered(onChains[0] ?? null);
-        return {
-          chainId,
-          readAt,
-          userAddress: address,
-          stress: projectStress(stress),
-          positions: positions.nodes.map((held) => ({ ...held, stress: projectStress(held.stress) })),
-          equityPositions: equityPositions.map((held) => ({ ...held, stress: projectStress(held.stress) })),
-        };
-      },
-      response: walletStress,
       errors: [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'],
       examples: [
         {

@@ -4,7 +4,7 @@ import { WARNING_CODES, WARNING_MEANINGS } from '../../shared/vocabulary.ts';
 import { chainIdNumber, decimalString, pct, wholeNumber } from './numbers.ts';
 
 /** Examples for tools that would otherwise generate invalid ones from a pattern: sUSDe and its market with PYUSD. */
-const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
+export const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 export const EXAMPLE_MARKET_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 
 export const dateTime = (description: string) => z.iso.datetime().describe(description);

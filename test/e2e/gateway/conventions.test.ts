@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../../src/schema/index.ts';
 import { sendRequest } from '../../support/http-client.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-const ROUTES = createRoutes({ chainIds: [1, 4663], equityChainIds: [4663] });
+const ROUTES = createRoutes({ schema: sharedSchema(), chainIds: [1, 4663], equityChainIds: [4663] });
 const JSON_TYPE = { 'content-type': 'application/json' };
 /** A path of a row, with any value for each parameter. */
 const pathOf = (template: string) => template.replace(/\{\w+\}/g, 'any.thing');

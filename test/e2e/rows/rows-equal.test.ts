@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
+import { sharedSchema } from '../../../src/schema/index.ts';
 import { equityChainIds } from '../../../src/transactions/equity/index.ts';
 import { sendRequest } from '../../support/http-client.ts';
 import { noSleep, OPS, startService, type TestService } from '../../support/service.ts';
@@ -16,7 +17,7 @@ import { READ_ROWS, type Row } from './reads.ts';
  */
 
 const { chains, chainIds } = createCatalog(curatedChains);
-const routes = createRoutes({ chainIds, equityChainIds: equityChainIds(chains) });
+const routes = createRoutes({ schema: sharedSchema(), chainIds, equityChainIds: equityChainIds(chains) });
 /** By path; of paths with several methods, and those that change something, by method and path. */
 const ROWS: Readonly<Record<string, Row>> = { ...READ_ROWS, ...HOLDING_ROWS, ...ALERT_ROWS };
 const keyOfRow = ({ method, path }: { readonly method: string; readonly path: string }) =>

@@ -1118,350 +1118,361 @@ export interface components {
             /** @description Ids of the candidate loops, ascending. */
             readonly candidates: readonly number[];
         };
-        /** @description The running rewards of one side of a market. */
+        /** @description Incentives that run on one side of a market. */
         readonly AppIncentive: {
-            /** @description Sum of the running campaigns, percent. Exact decimal. 0 or more. */
+            /** @description Sum of `campaigns`, percent per year at full precision, not compounded. */
             readonly aprPct: components["schemas"]["ExactDecimal"];
-            /** @description The running campaigns. */
+            /** @description Running campaigns with an APR above zero, the largest first; at most 2000. */
             readonly campaigns: readonly components["schemas"]["AppIncentiveCampaign"][];
             /**
-             * @description A running campaign could not be read: aprPct is at least this. Absent = all were read.
+             * @description Whether a running campaign could not be read, so that `aprPct` is at least this.
              * @constant
              */
             readonly lowerBound?: true;
-            /** @description Running campaigns that are in no APY; absent = none. */
+            /** @description Running campaigns that are in no APY, with the reason; at most 2000. */
             readonly restricted?: readonly components["schemas"]["AppIncentiveRestricted"][];
         };
         readonly AppIncentiveCampaign: {
-            /** @description Id of the campaign at its provider. */
+            /** @description Id of the campaign at the incentive provider. */
             readonly id: string;
-            /** @description Reward token. */
+            /** @description Symbol of the reward token. */
             readonly symbol: string;
-            /** @description APR, percent, not compounded. Exact decimal. 0 or more. */
+            /** @description Percent per year at full precision, not compounded. */
             readonly aprPct: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
-             * @description Start.
+             * @description Begin of the campaign.
              */
             readonly startsAt: string;
             /**
              * Format: date-time
-             * @description End.
+             * @description End of the campaign.
              */
             readonly endsAt: string;
-            /**
-             * Format: uri
-             * @description Page of the campaign.
-             */
+            /** @description Page of the campaign; `null` = it has none. */
             readonly url?: string;
         };
         readonly AppIncentiveRestricted: {
-            /** @description Id of the campaign at its provider. */
+            /** @description Id of the campaign at the incentive provider. */
             readonly id: string;
-            /** @description Reward token. */
+            /** @description Symbol of the reward token. */
             readonly symbol: string;
             /**
-             * @description whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.
+             * @description Reason for which it is in no APY.
              * @enum {string}
              */
-            readonly reason: "whitelist" | "no_market_price" | "test";
-            /** @description APR by its provider, for those who earn it, percent; absent = not given. Exact decimal. 0 or more. */
+            readonly reason: "no_market_price" | "test" | "whitelist";
+            /** @description Percent per year by its provider, for those who earn it, not compounded; `null` = not given. */
             readonly aprPct?: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
-             * @description End.
+             * @description End of the campaign.
              */
             readonly endsAt: string;
-            /**
-             * Format: uri
-             * @description Page of the campaign.
-             */
+            /** @description Page of the campaign; `null` = it has none. */
             readonly url?: string;
         };
-        /** @description One market at full precision. */
+        /** @description One Morpho Blue market with all its numbers at full precision, composed from one version of the facts. A measured value that is not known is `null` with its reason in `gaps`, never 0. */
         readonly AppMarket: {
             /**
-             * @description Market id.
+             * @description Hash of the five market parameters: the id at the protocol.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly id: string;
             /**
              * Format: int32
-             * @description Chain of the market.
+             * @description Id of the chain.
              */
             readonly chainId: number;
-            /** @description LOOP, or STOCK for the stock leg of equity vaults. */
-            readonly kind: string;
-            /** @description Whether its strategy is listed. */
+            /**
+             * @description Use of the market.
+             * @enum {string}
+             */
+            readonly kind: "loop" | "stock";
+            /** @description Whether a strategy on the market is listed; `Strategy.visibility` has the reasons. */
             readonly visible: boolean;
-            /** @description Whether collateral and loan follow the same price. */
+            /** @description Whether collateral and loan follow the same price; if not, leverage is a bet on the price. */
             readonly correlated: boolean;
-            /** @description Present only on partner-curated markets. */
+            /** @description Partner that curates the market; `null` = the product itself. */
             readonly curator?: string;
-            /** @description Collateral token. */
+            /** @description Token that is posted. */
             readonly collateral: components["schemas"]["AppToken"];
-            /** @description Loan token. */
+            /** @description Token that is borrowed. */
             readonly loan: components["schemas"]["AppToken"];
             /**
-             * @description Interest-rate model.
+             * @description Interest-rate model of the market.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly irm: string;
-            /** @description Liquidation LTV in WAD. Integer, 0 or more. */
+            /** @description Liquidation loan-to-value in WAD, as the market was created with. */
             readonly lltv: components["schemas"]["ExactInteger"];
-            /** @description Value of the collateral in the loan token. */
+            /** @description Price oracle with the latest reading. */
             readonly oracle: components["schemas"]["AppMarketOracle"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; `null` = no feed is behind it, or this is not known: see `gaps`. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description The market as stored on chain. */
+            /** @description State as stored on chain. */
             readonly state: components["schemas"]["AppMarketState"];
-            /** @description Accrued to the block, loan base units. Integer, 0 or more. */
+            /** @description Supplied, with interest accrued to the block of `state`; loan base units. */
             readonly totalSupplyAssets: components["schemas"]["ExactInteger"];
-            /** @description Accrued to the block, loan base units. Integer, 0 or more. */
+            /** @description Owed, with interest accrued to the block of `state`; loan base units. */
             readonly totalBorrowAssets: components["schemas"]["ExactInteger"];
-            /** @description Accrued to the block, shares. Integer, 0 or more. */
+            /** @description Supply shares after the accrual. */
             readonly totalSupplyShares: components["schemas"]["ExactInteger"];
-            /** @description Accrued to the block, shares. Integer, 0 or more. */
+            /** @description Borrow shares after the accrual. */
             readonly totalBorrowShares: components["schemas"]["ExactInteger"];
-            /** @description Borrowable at once, loan base units. Integer, 0 or more. */
+            /** @description Borrowable at once; loan base units. */
             readonly liquidityAssets: components["schemas"]["ExactInteger"];
-            /** @description Borrowed share of the supply in WAD. Integer, 0 or more. */
+            /** @description Owed / supplied in WAD, as the interest-rate model takes it. */
             readonly utilization: components["schemas"]["ExactInteger"];
-            /** @description Borrow APY at the block, percent. Exact decimal. 0 or more. */
+            /** @description Borrow APY paid at the block of `state`, percent, compounded continuously; not the mean since the last accrual. */
             readonly borrowApyPct: components["schemas"]["ExactDecimal"];
-            /** @description Borrow APY less the borrow incentive (an APR), percent. Excludes the incentive while it is unknown, see gaps. Exact decimal. May be negative. */
+            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
             readonly netBorrowApyPct: components["schemas"]["ExactDecimal"];
-            /** @description APY of the collateral, percent; 0 when its source is none. Depending on the source it is implied until maturity, a mean of 7 days, of the last day, or the present rate. Exact decimal. May be negative. */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
             readonly collateralApyPct: components["schemas"]["ExactDecimal"];
             /**
-             * @description Source of the APY of the collateral.
+             * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
              * @enum {string}
              */
-            readonly collateralApySource: "yieldmarket" | "aggregator" | "incentivemarket" | "stableindex" | "onchain" | "none";
-            /** @description APY of the collateral with its incentive (an APR), percent. Excludes the incentive while it is unknown, see gaps. Exact decimal. May be negative. */
+            readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
+            /** @description APY of the collateral plus its incentives, percent: the rate that leverage multiplies. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
             readonly effectiveCollateralApyPct: components["schemas"]["ExactDecimal"];
-            /** @description Rewards for borrowing; null = none, absent = not measured. */
+            /** @description Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason). */
             readonly borrowIncentive?: components["schemas"]["AppIncentive"] | null;
-            /** @description Rewards for supplying the collateral; null = none, absent = not measured. */
+            /** @description Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason). */
             readonly collateralIncentive?: components["schemas"]["AppIncentive"] | null;
-            /** @description Liquidation LTV, percent. Exact decimal. 0 or more. */
+            /** @description LTV above which a position can be liquidated, percent. */
             readonly liquidationLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Highest LTV that the contracts accept, percent. Uses the documented buffer while the contract's own is unknown, see gaps. Exact decimal. 0 or more. */
+            /** @description Highest LTV that the contracts accept, percent. */
             readonly maxLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Highest and default LTV for opening, percent. Uses the documented buffer while the contract's own is unknown, see gaps. Exact decimal. 0 or more. */
+            /** @description Highest LTV that builders accept, and the default, percent. */
             readonly safeLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Fees of the product's contract on this market, percent. Uses the documented rates (5 and 1) while the contract's own are unknown, see gaps. */
-            readonly fees?: components["schemas"]["AppMarketFees"];
-            /** @description Terms of the deployed contract behind maxLtvPct, safeLtvPct and fees; absent on stock legs, and while they are unmeasured. */
+            /** @description Fees that the contract that holds positions takes on the market. */
+            readonly fees: components["schemas"]["AppMarketFees"];
+            /** @description Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` = the market is the stock leg of an equity vault, which the contract has no part in. */
             readonly deployment?: components["schemas"]["Deployment"];
-            /** @description Supply, USD. Exact decimal. 0 or more. */
+            /** @description USD supplied; `null` = see `gaps`. */
             readonly supplyUsd?: components["schemas"]["ExactDecimal"];
-            /** @description Borrowable at once, USD. Exact decimal. 0 or more. */
+            /** @description USD that can be borrowed at once; `null` = see `gaps`. */
             readonly liquidityUsd?: components["schemas"]["ExactDecimal"];
-            /** @description The same including the public allocator's maximum, USD. Exact decimal. 0 or more. */
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`. */
             readonly publicAllocatorLiquidityUsd?: components["schemas"]["ExactDecimal"];
-            /** @description Price of the collateral; absent when unknown. */
+            /** @description USD price of the collateral as the numbers of the market use it; `null` = see `gaps`. */
             readonly collateralPrice?: components["schemas"]["AppPrice"];
-            /** @description Price of the loan token; absent when unknown. */
+            /** @description USD price of the loan token as the numbers of the market use it; `null` = see `gaps`. */
             readonly loanPrice?: components["schemas"]["AppPrice"];
-            /** @description Loss in percent by USD size; null = no route at that size. */
+            /** @description Loss in percent by the USD of collateral that are sold; null = no route at that size. */
             readonly exitSlippage?: {
                 readonly [key: string]: components["schemas"]["ExactDecimal"] | null;
             };
-            /** @description Liquidity that vaults could move here; absent when not measured. */
+            /** @description Liquidity that the public allocator could bring, by source; one entry per vault and market that it may take from, at most 1000, the largest ones. `null` = not known, or the chain has no allocator: see `gaps`. */
             readonly sharedLiquidity?: readonly components["schemas"]["AppMarketSharedLiquidity"][];
-            /** @description Trailing means; absent where the history does not cover the window. */
+            /** @description Trailing means of the rates. */
             readonly trailing: components["schemas"]["AppMarketTrailing"];
-            /** @description Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured. */
+            /** @description Age of the facts, by group. */
             readonly freshness: components["schemas"]["AppMarketFreshness"];
-            /** @description Warnings about returned values; empty = none. */
+            /** @description Doubts about values that are shown; at most 16, and empty when there is none. */
             readonly warnings: readonly components["schemas"]["Warning"][];
-            /** @description Required fields with a conservative value (see their description) because an input is unknown; absent when there is none. */
+            /** @description Fields of the object that are `null`, or that carry the conservative value that their description names, and why; at most one entry per field. */
             readonly gaps?: readonly components["schemas"]["AssumedGap"][];
         };
-        /** @description Fees of the product's contract on this market, percent. Uses the documented rates (5 and 1) while the contract's own are unknown, see gaps. */
+        /** @description Fees that the contract that holds positions takes on the market. */
         readonly AppMarketFees: {
-            /** @description Share of the yield, percent, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one. Exact decimal. 0 or more. */
+            /** @description Percent of the yield, taken at closing and withdrawing on correlated markets; 0 on an uncorrelated one. */
             readonly yieldFeePct: components["schemas"]["ExactDecimal"];
-            /** @description Share of each payment, percent, on uncorrelated markets; 0 on a correlated one. Exact decimal. 0 or more. */
+            /** @description Percent of the payment (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one. */
             readonly depositFeePct: components["schemas"]["ExactDecimal"];
             /**
-             * @description Receiver of the fees; absent = unknown.
+             * @description Receives the fees; `null` = not known, see `gaps`.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly treasury?: string;
-            /** @description Age of the contract's terms; absent = not read yet. */
+            /** @description Age of the answer of the contract; `null` = it has not answered yet, see `gaps`. */
             readonly freshness?: components["schemas"]["Freshness"];
         };
-        /** @description Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured. */
+        /** @description Age of the facts, by group. */
         readonly AppMarketFreshness: {
+            /** @description Age of the market state: borrow rate, supply, debt and liquidity. */
             readonly borrow: components["schemas"]["Freshness"];
+            /** @description Age of the reading of the oracle. */
             readonly oracle: components["schemas"]["Freshness"];
+            /** @description Age of the APY of the collateral; of an equity vault of the APY of its yield leg. */
             readonly collateralApy: components["schemas"]["Freshness"];
+            /** @description Age of the exit quotes. */
             readonly exitLiquidity: components["schemas"]["Freshness"];
         };
-        /** @description Value of the collateral in the loan token. */
+        /** @description Price oracle with the latest reading. */
         readonly AppMarketOracle: {
             /**
-             * @description Oracle.
+             * @description Oracle contract.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description nav (redemption rate) or market (traded price). */
-            readonly type?: string;
-            /** @description Loan base units per collateral base unit, scaled by 1e36. Integer, 0 or more. */
+            /**
+             * @description Price that the oracle follows; `null` = the curators have not established it.
+             * @enum {string}
+             */
+            readonly type?: "market" | "nav";
+            /** @description Loan base units per collateral base unit, scaled by 1e36, as the contract answers. */
             readonly price: components["schemas"]["ExactInteger"];
-            /** @description Number of the block of the reading. Integer, 0 or more. */
+            /** @description Number of the block. */
             readonly blockNumber: components["schemas"]["ExactInteger"];
             /**
              * Format: date-time
-             * @description Time of that block.
+             * @description Time of the block.
              */
             readonly asOf: string;
         };
         readonly AppMarketSharedLiquidity: {
             /**
-             * @description Vault.
+             * @description Vault whose liquidity would move.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly vault: string;
-            /** @description Name of the vault. */
+            /** @description Name of the vault; `null` = its source has none. */
             readonly vaultName?: string;
             /**
-             * @description Market that would supply the liquidity.
+             * @description Id of the market that the liquidity would leave.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly withdrawMarketId: string;
-            /** @description Loan base units. Integer, 0 or more. */
+            /** @description Movable liquidity, loan base units. */
             readonly assets: components["schemas"]["ExactInteger"];
-            /** @description Fee of the vault, wei of the native token. Integer, 0 or more. */
+            /** @description Fee of the vault in wei of the native token. */
             readonly feeWei: components["schemas"]["ExactInteger"];
         };
-        /** @description The market as stored on chain. */
+        /** @description State as stored on chain. */
         readonly AppMarketState: {
-            /** @description As stored on chain, loan base units. Integer, 0 or more. */
+            /** @description Supplied, loan base units. */
             readonly totalSupplyAssets: components["schemas"]["ExactInteger"];
-            /** @description As stored on chain, shares. Integer, 0 or more. */
+            /** @description Supply shares. */
             readonly totalSupplyShares: components["schemas"]["ExactInteger"];
-            /** @description As stored on chain, loan base units. Integer, 0 or more. */
+            /** @description Owed, loan base units. */
             readonly totalBorrowAssets: components["schemas"]["ExactInteger"];
-            /** @description As stored on chain, shares. Integer, 0 or more. */
+            /** @description Borrow shares. */
             readonly totalBorrowShares: components["schemas"]["ExactInteger"];
             /**
              * Format: date-time
-             * @description Last accrual on chain.
+             * @description Time of the last accrual of interest on chain.
              */
             readonly lastUpdate: string;
-            /** @description Protocol fee in WAD. Integer, 0 or more. */
+            /** @description Protocol fee on interest in WAD. */
             readonly fee: components["schemas"]["ExactInteger"];
-            /** @description Rate at target utilization, per second in WAD. Integer, 0 or more. */
+            /** @description Rate at target utilization of the interest-rate model, per second in WAD. */
             readonly rateAtTarget: components["schemas"]["ExactInteger"];
-            /** @description Mean borrow rate since the last accrual, per second in WAD: the rate at which debt accrues. Integer, 0 or more. */
+            /** @description `borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `Market.borrowApyPct`. */
             readonly borrowRate: components["schemas"]["ExactInteger"];
-            /** @description Number of the block of the reading. Integer, 0 or more. */
+            /** @description Number of the block. */
             readonly blockNumber: components["schemas"]["ExactInteger"];
             /**
              * Format: date-time
-             * @description Time of that block.
+             * @description Time of the block.
              */
             readonly asOf: string;
         };
-        /** @description Trailing means; absent where the history does not cover the window. */
+        /** @description Trailing means of the rates. */
         readonly AppMarketTrailing: {
-            /** @description APY of the collateral, without incentives. */
+            /** @description Means of the APY of the collateral, without incentives. */
             readonly collateralApyPct: components["schemas"]["AppMeans"];
-            /** @description The same with the incentives of that time. */
+            /** @description Means of the APY of the collateral with the incentives then active; `null` = no borrow history. */
             readonly effectiveCollateralApyPct?: components["schemas"]["AppMeans"];
-            /** @description Borrow APY less the incentives of that time. */
+            /** @description Means of the borrow APY less the incentives then active; `null` = no borrow history. */
             readonly netBorrowApyPct?: components["schemas"]["AppMeans"];
-            /** @description Both, levered at the safe LTV. */
+            /** @description Means of the leveraged APY at the safe LTV of today; `null` = no borrow history. */
             readonly leverageApyPct?: components["schemas"]["AppMeans"];
-            /** @description Mean borrow APY of 90 days, percent. Exact decimal. 0 or more. */
+            /** @description Mean borrow APY of 90 days, percent; `null` = see `gaps`. */
             readonly quarterlyBorrowApyPct?: components["schemas"]["ExactDecimal"];
         };
-        /** @description All markets of all chains, listed or not. */
+        /** @description All markets at full precision */
         readonly AppMarkets: {
             /**
              * Format: date-time
-             * @description Time of the oldest published chain.
+             * @description Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.
              */
             readonly asOf: string;
             /**
              * Format: int32
-             * @description Number of markets.
+             * @description Entries that match, on all pages.
              */
             readonly count: number;
-            /** @description The markets, in catalog order. */
+            /** @description The entries of this page, without cursors; at most 500. */
             readonly markets: readonly components["schemas"]["AppMarket"][];
-            /** @description Chains without any measurement; absent when there is none. */
+            /** @description Requested chains that are not in the list; one entry per served chain, at most 10. When every requested chain is missing, the field is `null` with an error. */
             readonly leftOut?: readonly components["schemas"]["LeftOutChain"][];
-            readonly meta?: components["schemas"]["ReadMeta"];
-            /** @description Missing parts of the list, by chain; absent when it is complete. */
+            /** @description Facts that the listed chains go without; one entry per served chain, at most 10, and empty once everything was measured. */
             readonly missing?: readonly components["schemas"]["AppMarketsMissing"][];
+            readonly meta?: components["schemas"]["ReadMeta"];
         };
         readonly AppMarketsMissing: {
-            /** @description Groups of facts that were not read completely yet. */
-            readonly groups: readonly string[];
-            /** @description Strategies that were left out because a required fact was never measured. */
-            readonly strategies: readonly components["schemas"]["LeftOutStrategy"][];
             /**
              * Format: int32
-             * @description Chain id.
+             * @description Id of the chain.
              */
             readonly chainId: number;
+            /** @description Groups of facts that were not read yet, or not completely; at most 14. */
+            readonly groups: readonly ("borrowHistory" | "collateralApy" | "deployment" | "exitLiquidity" | "incentives" | "incentiveHistory" | "lendingState" | "marketSupport" | "oracle" | "price" | "sharedLiquidity" | "stableIndex" | "tokenContract" | "tvl")[];
+            /** @description Strategies that are not in the list; at most 21000. */
+            readonly strategies: readonly components["schemas"]["LeftOutStrategy"][];
         };
-        /** @description Means over trailing windows, percent; absent where the history is too short. */
+        /** @description Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around. */
         readonly AppMeans: {
-            /** @description Mean of 30 days, percent. Exact decimal. May be negative. */
+            /** @description Mean over 30 days, percent. */
             readonly avg30d?: components["schemas"]["ExactDecimal"];
-            /** @description Mean of 60 days, percent. Exact decimal. May be negative. */
+            /** @description Mean over 60 days, percent. */
             readonly avg60d?: components["schemas"]["ExactDecimal"];
-            /** @description Mean of 90 days, percent. Exact decimal. May be negative. */
+            /** @description Mean over 90 days, percent. */
             readonly avg90d?: components["schemas"]["ExactDecimal"];
         };
-        /** @description A price. */
+        /** @description Latest believed USD price of one token: measured, or made by the oracle of a market. */
         readonly AppPrice: {
-            /** @description USD per token. Exact decimal. 0 or more. */
+            /** @description USD per whole token at full precision. */
             readonly usd: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
-             * @description Time of the measurement.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly asOf: string;
-            /** @description Source of the price. */
+            /** @description Public name of the provider; `oracle` = price of the oracle x price of the loan token. */
             readonly source: string;
         };
-        /** @description A token of a market. */
+        /** @description One curated token of one chain. */
         readonly AppToken: {
             /**
-             * @description Token address.
+             * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Symbol. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /** @description Display symbol; a principal token without its date. */
+            /** @description Symbol as people see it, without a date. */
             readonly displaySymbol: string;
-            /** @description Name. */
+            /** @description Full name. */
             readonly name: string;
             /**
              * Format: int32
-             * @description Decimals: base units per token, as a power of ten.
+             * @description Base units per token as a power of ten.
              */
             readonly decimals: number;
-            /** @description Kind of token. */
-            readonly category: string;
-            /** @description Whether it is a principal token. */
+            /**
+             * @description Kind of asset.
+             * @enum {string}
+             */
+            readonly category: "BTC" | "ETH" | "Other" | "stable" | "stable-PT" | "stocks";
+            /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
-            /** @description Maturity; null for tokens that do not mature. */
+            /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturity: string | null;
         };
-        /** @description A required field with a conservative value, because an input is unknown. */
+        /** @description One field that is `null`, or that carries the conservative value that its description names, and why. */
         readonly AssumedGap: {
-            /** @description The field. */
+            /** @description Dotted path of the field inside the object, e.g. `collateral.priceUsd`. */
             readonly field: string;
-            /** @description NOT_MEASURED, SOURCE_FAILED or IMPLAUSIBLE. */
-            readonly reason: string;
-            /** @description One plain sentence. */
+            /**
+             * @description The kind of absence.
+             * @enum {string}
+             */
+            readonly reason: "IMPLAUSIBLE" | "NONE" | "NOT_APPLICABLE" | "NOT_MEASURED" | "SOURCE_FAILED" | "TOO_SHORT";
+            /** @description One plain sentence for people. */
             readonly message: string;
         };
         /** @description The error body with the code `bad_request`. */
@@ -1482,12 +1493,53 @@ export interface components {
             /** @description Details of the code. */
             readonly details: components["schemas"]["InputDetails"] | components["schemas"]["NotEligibleDetails"] | components["schemas"]["PositionProxyDetails"] | components["schemas"]["AmbiguousYieldLoopsDetails"];
         };
-        /** @description Strategies for a payment, ranked, and those that were left out. */
-        readonly BestStrategies: {
+        /** @description A strategy at the leverage with the best result of those that meet the request. */
+        readonly BestStrategy: {
+            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            readonly id: string;
             /**
-             * @description Value of the payment, USD. 0 or more.
-             * @example 1250.5
+             * Format: int32
+             * @description Id of the chain.
              */
+            readonly chainId: number;
+            /** @description Symbol as people see it, without a date. */
+            readonly collateralSymbol: string;
+            /** @description Full symbol; that of a principal token carries its date. */
+            readonly loanSymbol: string;
+            /** @description Leverage with the best `netApyPct` from 1.1 to `largestLeverage`, 1 place; of equal results the least. The other figures are those of this leverage. */
+            readonly leverage: string;
+            /** @description Largest leverage by the drawdown, the safe LTV, the liquidity of the market and the measured sizes of swaps, 1 place, rounded down: at the rates after the own borrow the fall does not liquidate the position at any time until the exit. */
+            readonly largestLeverage: string;
+            /** @description Whether the result is above zero, before rounding; `false` = no leverage from 1.1 to `largestLeverage` earns its costs within the holding time. */
+            readonly isPositive: boolean;
+            /** @description LTV at this leverage, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description Result of the holding time in percent of the payment, per year and not compounded, with 2 places: carry at the borrow rate after the own borrow, less costs of entry and exit and the yield fee. */
+            readonly netApyPct: string;
+            /** @description Net APY on the equity at the rates after the own borrow, before costs, percent with 2 places. */
+            readonly positionApyPct: string;
+            /** @description Cost of the swaps into the position and of the deposit, percent of the payment with 4 places: the loss that was measured for selling as much, the referral fee at its full rate, and the deposit fee of the contract. */
+            readonly entryCostPct: string;
+            /** @description Measured loss of selling all collateral, percent of the payment with 4 places. */
+            readonly exitCostPct: string;
+            /** @description Yield fee of the contract on the result, percent of the payment with 4 places. */
+            readonly yieldFeePct: string;
+            /** @description Time at which the LTV reaches the liquidation LTV, at the rates after the own borrow and today's price; `null` = a rate is not known. */
+            readonly liquidationIn: components["schemas"]["LimitReach"] | null;
+            /**
+             * Format: date-time
+             * @description Time of the block of the market state that rates, limits and liquidity come from.
+             */
+            readonly ratesAsOf: string;
+            /**
+             * Format: date-time
+             * @description Time of the measured exits that costs come from.
+             */
+            readonly exitAsOf: string;
+        };
+        /** @description The best strategies for a payment */
+        readonly BestStrategyRanking: {
+            /** @description Value of the payment, USD with 2 places. */
             readonly amountUsd: string;
             /**
              * Format: int32
@@ -1504,80 +1556,12 @@ export interface components {
              * @description Number of strategies that do not.
              */
             readonly excludedCount: number;
-            /** @description By netApyPct, the highest first, those without a positive result last. */
+            /** @description Strategies that meet the request, by `netApyPct`, the highest first, those without a positive result last; as many as `limit`, at most 100. */
             readonly ranked: readonly components["schemas"]["BestStrategy"][];
-            /** @description In catalog order. */
+            /** @description Strategies that do not, in catalog order; as many as `limit`, at most 100. */
             readonly excluded: readonly components["schemas"]["ExcludedStrategy"][];
         };
-        /** @description A strategy at its best leverage that meets the request. */
-        readonly BestStrategy: {
-            /** @description Id of the strategy. */
-            readonly id: string;
-            /**
-             * Format: int32
-             * @description The chain.
-             */
-            readonly chainId: number;
-            /** @description Symbol of the collateral. */
-            readonly collateralSymbol: string;
-            /** @description Symbol of the loan token. */
-            readonly loanSymbol: string;
-            /**
-             * @description Leverage with the best netApyPct from 1.1 to largestLeverage, 1 decimal; of equal results the least. The other figures are those of this leverage. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
-            readonly leverage: string;
-            /**
-             * @description Largest leverage by drawdown, safe LTV, liquidity and measured sizes of swaps, 1 decimal: the fall does not liquidate the position at any time until the exit. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
-            readonly largestLeverage: string;
-            /** @description Whether the result is above zero, before rounding; false = no leverage from 1.1 to largestLeverage earns its costs. */
-            readonly isPositive: boolean;
-            /**
-             * @description LTV at this leverage. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly ltvPct: string;
-            /**
-             * @description Result of the holding time relative to the payment, per year and not compounded, after the own borrow, entry, exit and the yield fee. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly netApyPct: string;
-            /**
-             * @description Net APY on the equity at the rates after the own borrow, before costs. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly positionApyPct: string;
-            /**
-             * @description Cost of entry relative to the payment: measured losses, referral fee at its full rate, deposit fee. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly entryCostPct: string;
-            /**
-             * @description Measured loss of selling all collateral, relative to the payment. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly exitCostPct: string;
-            /**
-             * @description Yield fee of the contract, relative to the payment. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly yieldFeePct: string;
-            /** @description Time to liquidation at the rates after the own borrow and today's price; null = a rate is not known. */
-            readonly liquidationIn: components["schemas"]["LimitReach"] | null;
-            /**
-             * Format: date-time
-             * @description Time of the market state that rates, limits and liquidity come from.
-             */
-            readonly ratesAsOf: string;
-            /**
-             * Format: date-time
-             * @description Time of the measured exits that costs come from.
-             */
-            readonly exitAsOf: string;
-        };
-        /** @description The block at which holdings, debt and prices were read; `freshness` shows the age of older prices. */
+        /** @description The block at which something was read from the chain. */
         readonly BlockReading: {
             /** @description Number of the block. */
             readonly blockNumber: string;
@@ -1694,78 +1678,6 @@ export interface components {
              * @example 1000000000000000
              */
             readonly value?: string;
-        };
-        /** @description USD candles of the deepest DEX pool holding the token. */
-        readonly Candles: {
-            /**
-             * Format: int32
-             * @description Chain of the token.
-             */
-            readonly chainId: number;
-            /**
-             * @description Requested token, checksummed.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
-            readonly token: string;
-            /** @description The deepest pool holding the token. */
-            readonly pool: components["schemas"]["CandlesPool"];
-            /**
-             * @description Unit of a candle.
-             * @enum {string}
-             */
-            readonly timeframe: "minute" | "hour" | "day";
-            /**
-             * Format: int32
-             * @description Units of the timeframe per candle.
-             */
-            readonly aggregate: number;
-            /**
-             * @description Currency of the values.
-             * @constant
-             */
-            readonly currency: "usd";
-            /** @description Provider of the candles. */
-            readonly source: string;
-            /**
-             * Format: date-time
-             * @description Time of the fetch.
-             */
-            readonly asOf: string;
-            /** @description true = the upstream failed and previous candles, at most 10 minutes old, are served. */
-            readonly stale: boolean;
-            /** @description Oldest first. */
-            readonly candles: readonly components["schemas"]["CandlesCandle"][];
-        };
-        readonly CandlesCandle: {
-            /**
-             * Format: int64
-             * @description Start, unix seconds.
-             */
-            readonly t: number;
-            /** @description First price, USD. Above 0. */
-            readonly o: number;
-            /** @description Highest price, USD. Above 0. */
-            readonly h: number;
-            /** @description Lowest price, USD. Above 0. */
-            readonly l: number;
-            /** @description Last price, USD. Above 0. */
-            readonly c: number;
-            /** @description Volume in USD. 0 or more. */
-            readonly v: number;
-            /**
-             * @description The volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %). Absent = it is not.
-             * @constant
-             */
-            readonly unbacked?: true;
-        };
-        /** @description The deepest pool holding the token. */
-        readonly CandlesPool: {
-            /** @description Pool address. */
-            readonly address: string;
-            /** @description Pair. */
-            readonly name: string;
-            /** @description Exchange. */
-            readonly dex: string;
         };
         /** @description The query of the candles: each timeframe with its sizes. */
         readonly CandlesQuery: components["schemas"]["MinuteCandlesQuery"] | components["schemas"]["HourCandlesQuery"] | components["schemas"]["DayCandlesQuery"];
@@ -2330,22 +2242,19 @@ export interface components {
             /** @description Whether it may be possible later without a change. */
             readonly retryable: boolean;
         };
-        /** @description Terms of the deployed contract behind limits and listing. */
+        /** @description Terms of the deployed contract for positions on one market. A term that cannot be read is `null`; `gaps` have the reason, and the value that is used instead. */
         readonly Deployment: {
-            /** @description Source of the terms. */
-            readonly source: string;
-            /** @description Age of the older part. */
-            readonly freshness: components["schemas"]["Freshness"];
-            /** @description Whether the contract is paused; absent = unknown, counts as not paused. */
+            /** @description Name of the source of the terms; `null` = nothing was measured yet. */
+            readonly source?: string;
+            /** @description Age of the oldest of the terms; `null` = nothing was measured yet. */
+            readonly freshness?: components["schemas"]["Freshness"];
+            /** @description Whether the contract is paused: nothing can be done, leaving included. */
             readonly paused?: boolean;
-            /** @description Whether it opens positions on the market; absent = unknown, counts as supported. */
+            /** @description Whether the contract opens positions on the market. */
             readonly supported?: boolean;
-            /** @description Kind of market for its fees; absent = unknown, the catalog's kind is used. */
+            /** @description Whether the contract takes the market for a correlated one, on which its fees depend. */
             readonly correlated?: boolean;
-            /**
-             * @description Points between the liquidation LTV and the highest LTV that it accepts; absent = unknown, 0.25 is used. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts. */
             readonly liquidationBufferPct?: string;
         };
         /** @description A disagreement between register and chain, with both sides. */
@@ -3007,10 +2916,11 @@ export interface components {
             readonly borrow: components["schemas"]["Freshness"];
             readonly oracle: components["schemas"]["Freshness"];
         };
-        /** @description Stress table of both legs of a vault. */
+        /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
         readonly EquityPositionStress: {
             /** @description Id of the vault. */
             readonly strategyId: string;
+            /** @description Stress table of the stock leg and the yield loops together. */
             readonly stress: components["schemas"]["StressTable"];
         };
         /** @description JSON, at most 64 KiB. */
@@ -3050,52 +2960,46 @@ export interface components {
         };
         /** @description A strategy that does not meet the request. */
         readonly ExcludedStrategy: {
-            /** @description Id of the strategy. */
+            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
             readonly id: string;
             /**
              * Format: int32
-             * @description The chain.
+             * @description Id of the chain.
              */
             readonly chainId: number;
-            /** @description Symbol of the collateral. */
+            /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol: string;
-            /** @description Symbol of the loan token. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol: string;
             /**
-             * @description NOT_LISTED, EQUITY_VAULT (not compared), PAY_TOKEN (unknown on its chain), MATURITY (days of maturity and of the end), PRICE_UNKNOWN, EXIT_UNKNOWN (size and largest measured size, USD), NO_ROUTE, EXIT_TOO_SMALL (clean and needed size, USD), DRAWDOWN (largest and least leverage), LIQUIDITY (lent and needed, USD).
+             * @description Reason of the exclusion.
              * @enum {string}
              */
-            readonly reason: "NOT_LISTED" | "EQUITY_VAULT" | "PAY_TOKEN" | "MATURITY" | "PRICE_UNKNOWN" | "EXIT_UNKNOWN" | "NO_ROUTE" | "EXIT_TOO_SMALL" | "DRAWDOWN" | "LIQUIDITY";
-            /** @description Value of the strategy; null = the reason has none. */
+            readonly reason: "DRAWDOWN" | "EQUITY_VAULT" | "EXIT_TOO_SMALL" | "EXIT_UNKNOWN" | "LIQUIDITY" | "MATURITY" | "NOT_LISTED" | "NO_ROUTE" | "PAY_TOKEN" | "PRICE_UNKNOWN";
+            /** @description Value of the strategy, in the unit of the reason; `null` = the reason has none. */
             readonly value: string | null;
-            /** @description Limit that it misses; null = the reason has none. */
+            /** @description Limit that the value misses, in the unit of the reason; `null` = the reason has none. */
             readonly limit: string | null;
         };
-        /** @description Fees of the product's contract, at its present rates. */
+        /** @description Fees that the contract that holds positions takes, at its rates of today. An unreadable rate is the documented one, and `gaps` of the object around it says so. */
         readonly Fees: {
-            /**
-             * @description Share of the yield, due when closing and withdrawing on correlated markets; 0 on an uncorrelated one. The documented 5 while the contract's own is unknown, see gaps. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Percent of the yield, taken at closing and withdrawing on correlated markets; 0 on an uncorrelated one. */
             readonly yieldFeePct: string;
-            /**
-             * @description Share of each payment on uncorrelated markets; 0 on a correlated one. The documented 1 while the contract's own is unknown, see gaps. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Percent of the payment (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one. */
             readonly depositFeePct: string;
             /**
-             * @description Receiver of the fees; absent = unknown.
+             * @description Receives the fees; `null` = not known, see `gaps`.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly treasury?: string;
-            /** @description Age of the contract's terms; absent = not read yet. */
+            /** @description Age of the answer of the contract; `null` = it has not answered yet, see `gaps`. */
             readonly freshness?: components["schemas"]["Freshness"];
         };
-        /** @description Age of a value and its budget. */
+        /** @description Age of a value, and the budget within which it counts as fresh. A failing source never changes `asOf`: the age grows. */
         readonly Freshness: {
             /**
              * Format: date-time
-             * @description Time of the value.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly asOf: string;
             /**
@@ -3105,7 +3009,7 @@ export interface components {
             readonly staleAfterSec: number;
             /**
              * Format: int32
-             * @description Seconds past the budget; present only when the value is stale.
+             * @description Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.
              */
             readonly staleForSec?: number;
         };
@@ -3744,31 +3648,28 @@ export interface components {
              */
             readonly timeframe?: "hour";
         };
-        /** @description Rewards of the running campaigns of one side. */
+        /** @description Incentives that run on one side of a market. */
         readonly Incentive: {
-            /**
-             * @description Sum of the running campaigns. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Sum of `campaigns`, percent per year at full precision, not compounded. */
             readonly aprPct: string;
-            /** @description All campaigns. */
+            /** @description Running campaigns with an APR above zero, the largest first; at most 2000. */
             readonly breakdown: readonly components["schemas"]["IncentiveBreakdown"][];
             /**
              * Format: uri
-             * @description Page of the campaign.
+             * @description Running campaigns with an APR above zero, the largest first; at most 2000.
              */
             readonly campaignUrl?: string;
             /**
              * Format: date-time
-             * @description End of the first running campaign to end; without one, of the first in restricted.
+             * @description End of the campaign in `campaigns` that ends first; if there is none, of the first in `restricted`.
              */
-            readonly endsAt?: string;
+            readonly endsAt: string;
             /**
-             * @description A running campaign could not be read: aprPct is at least this. Absent = all were read.
+             * @description Whether a running campaign could not be read, so that `aprPct` is at least this.
              * @constant
              */
             readonly lowerBound?: true;
-            /** @description Running campaigns that are in no APY; absent = none. */
+            /** @description Running campaigns that are in no APY, with the reason; at most 2000. */
             readonly restricted?: readonly components["schemas"]["IncentiveRestricted"][];
         };
         /** @description A point of an incentive history. */
@@ -3782,12 +3683,9 @@ export interface components {
             readonly apr: number;
         };
         readonly IncentiveBreakdown: {
-            /** @description Reward token. */
+            /** @description Symbol of the reward token. */
             readonly symbol: string;
-            /**
-             * @description APR of this campaign. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Percent per year at full precision, not compounded. */
             readonly aprPct: string;
         };
         /** @description Borrow-incentive APR history of one market. */
@@ -3809,21 +3707,18 @@ export interface components {
             readonly gap?: components["schemas"]["HistoryGap"];
         };
         readonly IncentiveRestricted: {
-            /** @description Reward token. */
+            /** @description Symbol of the reward token. */
             readonly symbol: string;
             /**
-             * @description whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.
+             * @description Reason for which it is in no APY.
              * @enum {string}
              */
-            readonly reason: "whitelist" | "no_market_price" | "test";
-            /**
-             * @description APR by its provider, for those who earn it; absent = not given. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            readonly reason: "no_market_price" | "test" | "whitelist";
+            /** @description Percent per year by its provider, for those who earn it, not compounded; `null` = not given. */
             readonly aprPct?: string;
             /**
              * Format: date-time
-             * @description End.
+             * @description End of the campaign.
              */
             readonly endsAt: string;
         };
@@ -4141,42 +4036,33 @@ export interface components {
              */
             readonly costUsd?: string;
         };
-        /** @description One step of the leverage ladder. */
+        /** @description One step of a leverage ladder. */
         readonly LadderEntry: {
-            /**
-             * @description Leverage with 1 decimal; of an equity vault the exposure per unit deposited, 1 + LTV. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
+            /** @description Exposure per unit of own money, 1 place. Of a vault the stock and the yield leg together: 1 + LTV of the stock leg. */
             readonly leverage: string;
-            /**
-             * @description Loan-to-value at this leverage, 1 decimal. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Loan-to-value, of a vault that of its stock leg. Percent with 1 place. */
             readonly ltvPct: string;
-            /**
-             * @description APY at this leverage: totalCollateralApyPct x L - netBorrowApyPct x (L - 1), with L = leverage; of an equity vault LTV x (totalCollateralApyPct - netBorrowApyPct). Computed before rounding: the shown rates of a loop give it within 0.01 x L. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description APY on the own money. Percent, signed, 2 places: `totalCollateralApyPct` x L - `netBorrowApyPct` x (L - 1) with L = `leverage`; of a vault LTV x (`totalCollateralApyPct` - `netBorrowApyPct`). Computed before rounding: the shown rates give it within 0.01 x L. */
             readonly leverageApyPct: string;
         };
-        /** @description A chain that waits for its first facts. */
+        /** @description A requested chain that an answer lacks. */
         readonly LeftOutChain: {
             /**
              * Format: int32
-             * @description Chain id.
+             * @description Id of the missing chain.
              */
             readonly chainId: number;
-            /** @description Missing groups of facts. */
-            readonly waitingFor: readonly string[];
+            /** @description Groups of facts that have to be measured first, at most 14; empty for reasons other than `NOT_READY`. */
+            readonly waitingFor: readonly ("borrowHistory" | "collateralApy" | "deployment" | "exitLiquidity" | "incentives" | "incentiveHistory" | "lendingState" | "marketSupport" | "oracle" | "price" | "sharedLiquidity" | "stableIndex" | "tokenContract" | "tvl")[];
         };
-        /** @description A strategy that waits for its first facts. */
+        /** @description A strategy of the catalog that is in no list yet, because a fact that it needs was never measured. */
         readonly LeftOutStrategy: {
-            /** @description Id of the strategy. */
+            /** @description `strategyId` of the strategy once it is listed. */
             readonly id: string;
-            /** @description Its symbols. */
+            /** @description Symbols of the tokens of the strategy. */
             readonly symbol: string;
-            /** @description Missing groups of facts. */
-            readonly waitingFor: readonly string[];
+            /** @description Groups of facts that have to be measured first; at most 14. */
+            readonly waitingFor: readonly ("borrowHistory" | "collateralApy" | "deployment" | "exitLiquidity" | "incentives" | "incentiveHistory" | "lendingState" | "marketSupport" | "oracle" | "price" | "sharedLiquidity" | "stableIndex" | "tokenContract" | "tvl")[];
         };
         /** @description JSON, at most 64 KiB: exactly one of leverage and desiredLtv. */
         readonly LeverageBuildBody: components["schemas"]["LeverageBuildBodyToLeverage"] | components["schemas"]["LeverageBuildBodyToLtv"];
@@ -4356,13 +4242,14 @@ export interface components {
              */
             readonly apy: string;
         };
-        /** @description Whether and when an LTV reaches a limit. */
+        /** @description Time at which the LTV of a position reaches a limit. A time that is not known is `null` in place of the object. */
         readonly LimitReach: {
             /**
-             * @description ALREADY: the LTV is above the limit. IN_DAYS: it reaches it. NEVER: it does not, or there is no debt.
+             * @description Whether the LTV reaches the limit.
              * @enum {string}
              */
             readonly reached: "ALREADY" | "IN_DAYS" | "NEVER";
+            /** @description Days from now, 1 place; `null` = `reached` is not `IN_DAYS`. */
             readonly days: string | null;
         };
         /** @description Liquidation of the position. */
@@ -4378,18 +4265,18 @@ export interface components {
              */
             readonly dropPct: string;
         };
-        /** @description Time until the LTV reaches its limits at today's price. */
+        /** @description Time until the LTV reaches its limits at today's price, along one path of the borrow rate: the debt grows by that rate, the collateral by its own APY, a principal token until its maturity. Of several positions the first of them. */
         readonly LtvProjection: {
             /**
-             * @description TODAYS_RATE: the borrow rate stays. CONSTANT_UTILIZATION and FULL_UTILIZATION: the protocol's adaptive curve moves it, at today's utilization or at 100 %.
+             * @description The path of the borrow rate.
              * @enum {string}
              */
-            readonly path: "TODAYS_RATE" | "CONSTANT_UTILIZATION" | "FULL_UTILIZATION";
-            /** @description The highest LTV of builds. Absent = not known. */
+            readonly path: "CONSTANT_UTILIZATION" | "FULL_UTILIZATION" | "TODAYS_RATE";
+            /** @description Highest LTV that builders accept; `null` = see `gaps` of the table. */
             readonly safe?: components["schemas"]["LimitReach"];
-            /** @description The highest LTV of the contracts. Absent = not known. */
+            /** @description Highest LTV that the contracts accept; `null` = see `gaps` of the table. */
             readonly max?: components["schemas"]["LimitReach"];
-            /** @description The liquidation LTV. Absent = not known. */
+            /** @description LTV at which the position can be liquidated; `null` = see `gaps` of the table. */
             readonly liquidation?: components["schemas"]["LimitReach"];
         };
         /** @description JSON, at most 64 KiB: the fields of one action. Exactly one of positionId and id. */
@@ -4401,24 +4288,16 @@ export interface components {
              * @constant
              */
             readonly measured: true;
-            /**
-             * Format: date-time
-             * @description Time of the measurement.
-             */
-            readonly asOf: string;
             /** @description Method of the measurement. */
             readonly method: string;
             /** @description Direction of the sale. */
             readonly direction: string;
-            /** @description Loss in percent when that many USD of collateral are sold. */
-            readonly slippagePct: components["schemas"]["MeasuredExitLiquiditySlippagePct"];
-        };
-        /** @description Loss in percent when that many USD of collateral are sold. */
-        readonly MeasuredExitLiquiditySlippagePct: {
-            readonly 100000: string | null;
-            readonly 500000: string | null;
-            readonly 1000000: string | null;
-            readonly 5000000: string | null;
+            /** @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`. */
+            readonly asOf: string | null;
+            /** @description Loss in percent by the USD of collateral that are sold; null = no route at that size. */
+            readonly slippagePct: {
+                readonly [key: string]: string | null;
+            };
         };
         /** @description Candles of minutes. */
         readonly MinuteCandlesQuery: {
@@ -4447,6 +4326,13 @@ export interface components {
              * @constant
              */
             readonly timeframe: "minute";
+        };
+        /** @description Facts and strategies of one listed chain that a list goes without. */
+        readonly MissingFacts: {
+            /** @description Groups of facts that were not read yet, or not completely; at most 14. */
+            readonly groups: readonly ("borrowHistory" | "collateralApy" | "deployment" | "exitLiquidity" | "incentives" | "incentiveHistory" | "lendingState" | "marketSupport" | "oracle" | "price" | "sharedLiquidity" | "stableIndex" | "tokenContract" | "tvl")[];
+            /** @description Strategies that are not in the list; at most 21000. */
+            readonly strategies: readonly components["schemas"]["LeftOutStrategy"][];
         };
         /** @description Details of the code. */
         readonly NoRouteDetails: {
@@ -4573,51 +4459,108 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["NotReadyDetails"];
         };
-        /** @description An oracle that is far from its reference. */
+        /** @description USD candles of a token */
+        readonly Ohlcv: {
+            /**
+             * Format: int32
+             * @description Id of the chain of the token.
+             */
+            readonly chainId: number;
+            /**
+             * @description Contract of the token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly token: string;
+            /** @description Exchange pool of the trades. */
+            readonly pool: components["schemas"]["OhlcvPool"];
+            /**
+             * @description Unit of the width of a candle.
+             * @enum {string}
+             */
+            readonly timeframe: "day" | "hour" | "minute";
+            /**
+             * Format: int32
+             * @description Units per candle.
+             */
+            readonly aggregate: number;
+            /** @description Public name of the provider. */
+            readonly source: string;
+            /**
+             * Format: date-time
+             * @description Time of the fetch.
+             */
+            readonly asOf: string;
+            /** @description Whether the provider failed and these are the previous candles, at most 10 minutes old. */
+            readonly stale: boolean;
+            /** @description Candles, oldest first; at most 1000. */
+            readonly candles: readonly components["schemas"]["OhlcvCandle"][];
+            /**
+             * @description Currency of the values.
+             * @constant
+             */
+            readonly currency: "usd";
+        };
+        readonly OhlcvCandle: {
+            /**
+             * Format: int64
+             * @description Begin of the span.
+             */
+            readonly t: number;
+            /** @description First price, USD. */
+            readonly o: number;
+            /** @description Highest price, USD. */
+            readonly h: number;
+            /** @description Lowest price, USD. */
+            readonly l: number;
+            /** @description Last price, USD. */
+            readonly c: number;
+            /** @description Volume, USD. */
+            readonly v: number;
+            /**
+             * @description Whether the volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %).
+             * @constant
+             */
+            readonly unbacked?: true;
+        };
+        /** @description Exchange pool of the trades. */
+        readonly OhlcvPool: {
+            /** @description Id of the pool at its exchange: an address, or a longer id on some exchanges. */
+            readonly address: string;
+            /** @description Name of the traded pair. */
+            readonly name: string;
+            /** @description Public name of the exchange. */
+            readonly dex: string;
+        };
+        /** @description An oracle far from its reference, and the sums that depend on it. */
         readonly OracleDivergence: {
             /**
-             * @description The market.
+             * @description Id of the market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId: string;
             /**
-             * @description Its oracle.
+             * @description Oracle contract of the market.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly oracle: string;
             /**
-             * @description price: the price of the collateral. range: the collateral has no price independent of this oracle; the limit of the range of its kind of token. before: as range, but the value of the oracle before a jump within a day.
+             * @description Value that the oracle is compared with.
              * @enum {string}
              */
-            readonly against: "price" | "range" | "before";
-            /**
-             * @description USD per collateral token by the oracle and the price of the loan token. 0 or more.
-             * @example 1250.5
-             */
+            readonly against: "before" | "price" | "range";
+            /** @description USD per collateral token by the oracle and the price of the loan token. */
             readonly oracleUsd: string;
-            /**
-             * @description Reference value, USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description USD per collateral token by the reference. */
             readonly referenceUsd: string;
-            /**
-             * @description Deviation of the oracle from its reference, signed. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Distance of the oracle from the reference, signed percent with 2 places. */
             readonly divergencePct: string;
-            /**
-             * @description Collateral in the sums with this oracle. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Collateral in the sums that the oracle values, USD with 2 places. */
             readonly grossTvlUsd: number;
-            /**
-             * @description Debt against that collateral. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt against that collateral, USD with 2 places. */
             readonly borrowedUsd: number;
             /**
              * Format: int32
-             * @description Number of open positions with that collateral.
+             * @description Open positions with that collateral.
              */
             readonly positions: number;
         };
@@ -5458,17 +5401,18 @@ export interface components {
              */
             readonly positionId: number;
         };
-        /** @description Stress table of one position. */
+        /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
         readonly PositionStress: {
             /**
              * Format: int32
-             * @description Index of the position on chain.
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description `{chainId}-{marketId}-{id}`. */
+            /** @description `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
-            /** @description Id of the strategy. */
+            /** @description The strategy of the market. */
             readonly strategyId: string;
+            /** @description Stress table of the position; empty when it has ended. */
             readonly stress: components["schemas"]["StressTable"];
         };
         /** @description A debt above the value of its collateral. */
@@ -5501,20 +5445,20 @@ export interface components {
             /** @description The state, its amounts and what a payment would lose, in sentences. */
             readonly message: string;
         };
-        /** @description Price chart of the provider. */
+        /** @description Price chart of a coin */
         readonly PriceChart: {
-            /** @description Price in the requested currency: [unix milliseconds, value], oldest first. */
+            /** @description Price of one coin, in `currency`; at most 10000 points, the latest ones. */
             readonly prices: readonly (readonly number[])[];
-            /** @description Market capitalisation in the requested currency: [unix milliseconds, value], oldest first. */
+            /** @description Market capitalisation, in `currency`; at most 10000 points, the latest ones. */
             readonly market_caps: readonly (readonly number[])[];
-            /** @description Volume of 24 hours in the requested currency: [unix milliseconds, value], oldest first. */
+            /** @description Volume of 24 hours, in `currency`; at most 10000 points, the latest ones. */
             readonly total_volumes: readonly (readonly number[])[];
         };
-        /** @description Latest token and loan USD prices of one chain. */
+        /** @description Latest USD prices of a chain */
         readonly Prices: {
             /** @description Time of the oldest price; null = no known price. */
             readonly asOf: string | null;
-            /** @description Whether the values are past their freshness budget, or last-good after a failure. */
+            /** @description Whether the oldest price is past its freshness budget, or there is none. */
             readonly stale: boolean;
             /** @description USD per token by checksummed token address; unknown prices are left out. */
             readonly prices: {
@@ -5654,37 +5598,32 @@ export interface components {
              */
             readonly amount: string;
         };
-        /** @description The worst recorded moves of a market within a window, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. */
+        /** @description The worst recorded moves of a market within a window of some days, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. Later moves may be larger. Unknown below 24 whole windows; `gaps` explain each `null`. */
         readonly RecordedMove: {
             /**
              * Format: int32
-             * @description Length of the window in days: 1, 7 or 30.
+             * @description Length of the window, 1, 7, 30 days.
              */
             readonly windowDays: number;
-            /** @description Whether the position could not be liquidated after a rise of its LTV by worstLtvRisePct; of several positions all of them. Absent = not known. */
+            /** @description Whether the position could not be liquidated after a rise of its LTV by `worstLtvRisePct`; of several positions all of them, each by its own market. `null` = not known. */
             readonly survived?: boolean;
+            /** @description LTV after that rise, percent with 2 places; of one position only. */
             readonly ltvPct?: string | null;
-            /**
-             * @description Largest fall of the oracle's price. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Largest fall of the oracle's price, percent with 4 places; of several positions the largest of them. */
             readonly worstFallPct?: string;
-            /**
-             * @description Largest interest of a debt, of the debt. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Largest interest of a debt, percent of the debt with 4 places: the cost side of the carry. */
             readonly worstInterestPct?: string;
-            /**
-             * @description Largest rise of the LTV by price and interest together, of the LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Largest rise of the LTV by price and interest together, percent of the LTV with 4 places. The oracle's price contains the yield of the collateral. */
             readonly worstLtvRisePct?: string;
+            /** @description The highest leverage that survives that rise, 2 places, rounded down; may be above the limit of the contracts. Of one position only. */
             readonly maxLeverage?: string | null;
+            /** @description Sample at which the largest rise of the LTV began; of one position only. */
             readonly worstFromAt?: string | null;
+            /** @description Sample at which it ended; of one position only. */
             readonly worstToAt?: string | null;
             /**
              * Format: int32
-             * @description Number of whole windows in the record, which overlap; below 24 nothing is known. Of several positions the least.
+             * @description Number of whole windows in the record: one begins with each sample, they overlap, and at least 90 % of their hours were sampled. Of several positions the least.
              */
             readonly windowCount: number;
             /**
@@ -5694,22 +5633,22 @@ export interface components {
             readonly sampleCount: number;
             /**
              * Format: int32
-             * @description Number of hours within the record without a sample; of several positions the most.
+             * @description Hours between the first and the last sample without one; of several positions the most.
              */
             readonly missingHours: number;
             /**
              * Format: int32
-             * @description Number of samples left out as implausible; of several positions the most. Values that would be worse if they are right are absent.
+             * @description Number of samples that were left out as implausible, such as a price far from those before and after it; of several positions the most. Values that would be worse if they are right are missing, see `gaps`.
              */
             readonly doubtedSamples: number;
             /**
              * Format: date-time
-             * @description Time of the first sample; absent without one.
+             * @description Time of the first sample; of several positions the latest of them.
              */
             readonly recordedFromAt?: string;
             /**
              * Format: date-time
-             * @description Time of the last sample; absent without one.
+             * @description Time of the last sample; of several positions the earliest of them.
              */
             readonly recordedToAt?: string;
         };
@@ -5979,43 +5918,40 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["SimulationRevertedDetails"];
         };
-        /** @description Stablecoin yield index: snapshot and history. */
+        /** @description Stablecoin yield index */
         readonly StableApy: {
-            /** @description Time of the reading; null before the first one. */
+            /** @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`. */
             readonly asOf: string | null;
-            /** @description Whether the values are past their freshness budget, or last-good after a failure. */
+            /** @description Whether the value is inside its freshness budget. */
             readonly stale: boolean;
-            /** @description The pools of the index; empty before the first reading. */
-            readonly stableApy: readonly components["schemas"]["StableApyPool"][];
+            /** @description Last good value of the pools, at most 1000, the latest measured ones; empty until the first was measured. */
+            readonly stableApy: readonly components["schemas"]["StableApyStableApy"][];
         };
-        /** @description One pool of the index. */
-        readonly StableApyPool: {
-            /** @description Pool id of the index. */
+        readonly StableApyStableApy: {
+            /** @description Id of the pool at the index. */
             readonly id: string;
-            /** @description Asset symbol. */
+            /** @description Symbol of the asset. */
             readonly asset: string;
             /** @description The snapshot. */
-            readonly metrics: components["schemas"]["StableApyPoolMetrics"];
-            /** @description Oldest first. */
-            readonly history: readonly components["schemas"]["StableApyPoolHistory"][];
+            readonly metrics: components["schemas"]["StableApyStableApyMetrics"];
+            /** @description Daily APY, oldest first; at most 10000 points of 400 days. */
+            readonly history: readonly components["schemas"]["StableApyStableApyHistory"][];
         };
-        readonly StableApyPoolHistory: {
+        readonly StableApyStableApyHistory: {
             /**
              * Format: date-time
-             * @description Day of the point.
+             * @description Time of the point; the start of a bucket.
              */
             readonly timestamp: string;
-            /** @description APY, percent. Above -100, at most 1000. */
+            /** @description Percent per year at full precision. */
             readonly apy: number;
         };
         /** @description The snapshot. */
-        readonly StableApyPoolMetrics: {
-            /** @description Yields. */
-            readonly apy: components["schemas"]["StableApyPoolMetricsApy"];
+        readonly StableApyStableApyMetrics: {
+            readonly apy: components["schemas"]["StableApyStableApyMetricsApy"];
         };
-        /** @description Yields. */
-        readonly StableApyPoolMetricsApy: {
-            /** @description 7-day average APY, percent. Above -100, at most 1000. */
+        readonly StableApyStableApyMetricsApy: {
+            /** @description Mean APY of 7 days, percent at full precision. */
             readonly avg7d: number;
         };
         /** @description Details of the code. */
@@ -6159,189 +6095,436 @@ export interface components {
             /** @description Reasons of absent values, and why the events are not complete. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
         };
-        /** @description The listed strategies of one chain. */
+        /** @description List the strategies of a chain */
         readonly Strategies: {
             /**
              * Format: date-time
-             * @description Time of publication of the facts.
+             * @description Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.
              */
             readonly asOf: string;
             /**
              * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly strategies: readonly components["schemas"]["Strategy"][];
+            /** @description Facts that the listed chains go without; one entry per served chain, at most 10, and empty once everything was measured. */
+            readonly missing?: components["schemas"]["MissingFacts"];
+            /**
+             * Format: int32
              * @description Chain id.
              */
             readonly chainId: number;
-            /**
-             * Format: int32
-             * @description Number of strategies.
-             */
-            readonly count: number;
-            /** @description The strategies, equity vaults included. */
-            readonly strategies: readonly components["schemas"]["Strategy"][];
-            /** @description Missing parts of the list; absent when it is complete. */
-            readonly missing?: components["schemas"]["StrategiesMissing"];
             readonly meta?: components["schemas"]["ReadMeta"];
         };
-        /** @description Missing parts of the list; absent when it is complete. */
-        readonly StrategiesMissing: {
-            /** @description Groups of facts that were not read completely yet. */
-            readonly groups: readonly string[];
-            /** @description Strategies that were left out because a required fact was never measured. */
-            readonly strategies: readonly components["schemas"]["LeftOutStrategy"][];
-        };
-        /** @description One leverage strategy: raw facts; the only assessments are under spiralHints. */
+        /** @description One leveraged strategy: a loop on one market, or an equity vault. Numbers are as people see them, percent and USD with 2 places; `market` has them at full precision. A measured value that is not known is `null` with its reason in `gaps`, never 0. */
         readonly Strategy: {
-            /** @description Market id (0x + 64 hex), or equity-0x... for an equity vault. */
+            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
             readonly id: string;
             /**
              * Format: int32
-             * @description Chain id.
+             * @description Id of the chain.
              */
             readonly chainId: number;
-            readonly meta?: components["schemas"]["ReadMeta"];
-            /** @description Whether collateral and loan follow the same price. */
+            /** @description Whether collateral and loan follow the same price; if not, leverage is a bet on the price. */
             readonly correlated: boolean;
-            /** @description Present only on partner-curated markets; distinguishes two vaults on the same ticker. */
+            /** @description Partner that curates the market; distinguishes two vaults on one ticker. `null` = the product itself. */
             readonly curator?: string;
-            /** @description Collateral token facts. */
+            /** @description Token that is posted; of a vault the stock. */
             readonly collateral: components["schemas"]["StrategyCollateral"];
-            /** @description Loan token facts. */
+            /** @description Token that is borrowed against the collateral. */
             readonly loan: components["schemas"]["StrategyLoan"];
-            /**
-             * @description APY of the collateral alone. The period depends on the source: implied until maturity (yieldmarket), the mean of 7 days (stableindex, incentivemarket), the last day (aggregator), the present rate (onchain). Of an equity vault the leveraged APY of its yield leg at the safe LTV of that market; collateralApySource is then the source of the collateral of that leg. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly collateralApyPct: string;
-            /**
-             * @description Source of the collateral APY; none = no yield of its own.
-             * @enum {string}
-             */
-            readonly collateralApySource: "yieldmarket" | "aggregator" | "incentivemarket" | "stableindex" | "onchain" | "none";
-            /** @description Trailing means of the collateral APY. */
-            readonly yieldSustainabilityPct?: components["schemas"]["TrailingAverages"];
-            /** @description Off-chain points on the collateral; not a yield. Effective = perDayPerCollateralToken x leverage x tokens. */
+            /** @description Off-chain points on the collateral; `null` = see `gaps`. */
             readonly pointsIncentive?: components["schemas"]["StrategyPointsIncentive"] | null;
-            /**
-             * @description Present borrow APY. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Borrow APY that is paid now, percent. */
             readonly borrowApyPct: string;
-            /**
-             * @description Mean borrow APY of the last 90 days. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Mean borrow APY of 90 days, percent; `null` = see `gaps`. */
             readonly quarterlyBorrowApyPct?: string;
-            /** @description Incentives for borrowing; null = none. */
+            /** @description Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason). */
             readonly borrowIncentive?: components["schemas"]["Incentive"] | null;
-            /** @description Incentives for the collateral; null = none. */
+            /** @description Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason). */
             readonly collateralIncentive?: components["schemas"]["Incentive"] | null;
-            /**
-             * @description Borrow APY (compounded) less the borrow incentive (an APR, not compounded). Excludes the incentive while it is unknown, see gaps. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
             readonly netBorrowApyPct: string;
-            /**
-             * @description Rate of the collateral in the ladder: collateralApyPct plus collateralIncentive.aprPct (an APR, added without conversion). Excludes the incentive while it is unknown, see gaps. Of an equity vault the APY of its yield leg, the incentives of the leg included. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. */
             readonly totalCollateralApyPct: string;
-            /**
-             * @description Supply of the market. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description USD supplied to the market; `null` = see `gaps`. */
             readonly supplyUsd?: number;
-            /**
-             * @description Borrowable at once. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description USD that can be borrowed at once; `null` = see `gaps`. */
             readonly liquidityUsd?: number;
-            /**
-             * @description liquidityUsd plus the public allocator's maximum. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`. */
             readonly publicAllocatorLiquidityUsd?: number;
-            /**
-             * @description Leverage at the maximum LTV, 1 decimal; of an equity vault 1 + LTV at its cap. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
-            readonly maxLeverage: string;
-            /**
-             * @description Borrowed share of the supply. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Share of the supply that is borrowed, percent; `null` = see `gaps`. */
             readonly utilizationPct?: string;
-            /** @description Integer steps, then the exact maximum; of an equity vault no debt, the target LTV and the cap. */
-            readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
-            /** @description The entry at the safe LTV; of an equity vault at its target LTV. */
-            readonly defaultLeverage: components["schemas"]["LadderEntry"];
-            /** @description Mean collateral APY and mean net borrow APY of the window, incentives included, levered at the safe LTV of today; of an equity vault both at its target LTV. Each mean is over all days of the window that its own rate has, so that the mean of the leveraged-APY history, which has the days of both rates, differs a little. */
-            readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
-            /** @description Loan-to-value limits. */
+            /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
             readonly ltvPct: components["schemas"]["StrategyLtvPct"];
-            /** @description The oracle that values the collateral. */
-            readonly oracle?: components["schemas"]["StrategyOracle"];
+            /** @description Price oracle of the market with the latest reading. */
+            readonly oracle: components["schemas"]["StrategyOracle"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; `null` = no feed is behind it, or this is not known: see `gaps`. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Cost of selling the collateral. */
+            /** @description Measured cost of selling the collateral; `null` = see `gaps`. */
             readonly exitLiquidity: components["schemas"]["UnmeasuredExitLiquidity"] | components["schemas"]["MeasuredExitLiquidity"];
-            /** @description Whether the collateral has no swap route. True while it is unmeasured, see gaps. */
-            readonly noSwapRoute: boolean;
             /** @description Assessments of the service, with their thresholds. */
             readonly spiralHints?: components["schemas"]["StrategySpiralHints"];
-            /** @description Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured. */
+            /** @description Whether the collateral has no swap route. While nothing has measured it no route is assumed, and `gaps` says so. */
+            readonly noSwapRoute: boolean;
+            /** @description Age of the facts, by group. */
             readonly freshness: components["schemas"]["StrategyFreshness"];
-            /** @description Age of the prices (the older of collateral and loan) and of the incentives; absent = unknown. */
+            /** @description Age of the facts, by group. */
             readonly inputFreshness?: components["schemas"]["StrategyInputFreshness"];
-            /** @description Terms of the deployed contract behind ltvPct, the ladder and fees; for an equity vault those of its yield leg. Absent while they are unmeasured. */
-            readonly deployment?: components["schemas"]["Deployment"];
-            /** @description Whether the strategy is in the list of strategies. */
-            readonly listed?: boolean;
-            /** @description The failed listing rules: has_yield, swap_route, maturity, liquidity, unsupported, paused, venue_not_allowed, catalog_mismatch, and of equity vaults operator_not_approved. */
-            readonly notListedBecause?: readonly string[];
-            /** @description Required fields with a conservative value (see their description) because an input is unknown; absent when there is none. */
-            readonly gaps?: readonly components["schemas"]["AssumedGap"][];
-            /** @description Fees of the contract; for an equity vault on its yield leg. */
-            readonly fees?: components["schemas"]["Fees"];
-            /** @description Further pages. */
+            /** @description Fees of the contract that holds positions; of a vault on its yield leg. */
+            readonly fees: components["schemas"]["Fees"];
+            /** @description Pages to read on; `null` = none. */
             readonly links?: components["schemas"]["StrategyLinks"];
+            /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. `null` = see `gaps`. */
+            readonly deployment?: components["schemas"]["Deployment"];
+            /** @description Whether all rules are met. */
+            readonly listed: boolean;
+            /** @description The listing rules that failed. */
+            readonly notListedBecause?: readonly string[];
+            /** @description Fields of the object that are `null`, or that carry the conservative value that their description names, and why; at most one entry per field. */
+            readonly gaps?: readonly components["schemas"]["AssumedGap"][];
+            /** @description Leverage at the maximum LTV, of a vault at the cap of its stock leg. 1 place. */
+            readonly maxLeverage: string;
+            /** @description Steps from leverage 1 to `maxLeverage`, at most 51: of a loop each whole leverage and the exact maximum, of a vault the LTVs 0, target and highest. */
+            readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
+            /** @description Step that is used when a caller names none: of a loop at the safe LTV, of a vault at the target LTV. */
+            readonly defaultLeverage: components["schemas"]["LadderEntry"];
+            /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`. */
+            readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
+            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
+            readonly collateralApyPct: string;
+            /**
+             * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
+             * @enum {string}
+             */
+            readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
+            /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+            readonly yieldSustainabilityPct?: components["schemas"]["StrategyYieldSustainabilityPct"];
             /** @description Present only on equity vaults. */
             readonly equityVault?: components["schemas"]["StrategyEquityVault"];
         };
-        /** @description Collateral token facts. */
-        readonly StrategyCollateral: {
+        /** @description Read one strategy */
+        readonly StrategyById: {
+            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            readonly id: string;
             /**
-             * @description Token address.
+             * Format: int32
+             * @description Id of the chain.
+             */
+            readonly chainId: number;
+            /** @description Whether collateral and loan follow the same price; if not, leverage is a bet on the price. */
+            readonly correlated: boolean;
+            /** @description Partner that curates the market; distinguishes two vaults on one ticker. `null` = the product itself. */
+            readonly curator?: string;
+            /** @description Token that is posted; of a vault the stock. */
+            readonly collateral: components["schemas"]["StrategyByIdCollateral"];
+            /** @description Token that is borrowed against the collateral. */
+            readonly loan: components["schemas"]["StrategyByIdLoan"];
+            /** @description Off-chain points on the collateral; `null` = see `gaps`. */
+            readonly pointsIncentive?: components["schemas"]["StrategyByIdPointsIncentive"] | null;
+            /** @description Borrow APY that is paid now, percent. */
+            readonly borrowApyPct: string;
+            /** @description Mean borrow APY of 90 days, percent; `null` = see `gaps`. */
+            readonly quarterlyBorrowApyPct?: string;
+            /** @description Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            readonly borrowIncentive?: components["schemas"]["Incentive"] | null;
+            /** @description Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            readonly collateralIncentive?: components["schemas"]["Incentive"] | null;
+            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
+            readonly netBorrowApyPct: string;
+            /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. */
+            readonly totalCollateralApyPct: string;
+            /** @description USD supplied to the market; `null` = see `gaps`. */
+            readonly supplyUsd?: number;
+            /** @description USD that can be borrowed at once; `null` = see `gaps`. */
+            readonly liquidityUsd?: number;
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`. */
+            readonly publicAllocatorLiquidityUsd?: number;
+            /** @description Share of the supply that is borrowed, percent; `null` = see `gaps`. */
+            readonly utilizationPct?: string;
+            /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
+            readonly ltvPct: components["schemas"]["StrategyByIdLtvPct"];
+            /** @description Price oracle of the market with the latest reading. */
+            readonly oracle: components["schemas"]["StrategyByIdOracle"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; `null` = no feed is behind it, or this is not known: see `gaps`. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Measured cost of selling the collateral; `null` = see `gaps`. */
+            readonly exitLiquidity: components["schemas"]["UnmeasuredExitLiquidity"] | components["schemas"]["MeasuredExitLiquidity"];
+            /** @description Assessments of the service, with their thresholds. */
+            readonly spiralHints?: components["schemas"]["StrategyByIdSpiralHints"];
+            /** @description Whether the collateral has no swap route. While nothing has measured it no route is assumed, and `gaps` says so. */
+            readonly noSwapRoute: boolean;
+            /** @description Age of the facts, by group. */
+            readonly freshness: components["schemas"]["StrategyByIdFreshness"];
+            /** @description Age of the facts, by group. */
+            readonly inputFreshness?: components["schemas"]["StrategyByIdInputFreshness"];
+            /** @description Fees of the contract that holds positions; of a vault on its yield leg. */
+            readonly fees: components["schemas"]["Fees"];
+            /** @description Pages to read on; `null` = none. */
+            readonly links?: components["schemas"]["StrategyByIdLinks"];
+            /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. `null` = see `gaps`. */
+            readonly deployment?: components["schemas"]["Deployment"];
+            /** @description Whether all rules are met. */
+            readonly listed: boolean;
+            /** @description The listing rules that failed. */
+            readonly notListedBecause?: readonly string[];
+            /** @description Fields of the object that are `null`, or that carry the conservative value that their description names, and why; at most one entry per field. */
+            readonly gaps?: readonly components["schemas"]["AssumedGap"][];
+            /** @description Leverage at the maximum LTV, of a vault at the cap of its stock leg. 1 place. */
+            readonly maxLeverage: string;
+            /** @description Steps from leverage 1 to `maxLeverage`, at most 51: of a loop each whole leverage and the exact maximum, of a vault the LTVs 0, target and highest. */
+            readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
+            /** @description Step that is used when a caller names none: of a loop at the safe LTV, of a vault at the target LTV. */
+            readonly defaultLeverage: components["schemas"]["LadderEntry"];
+            /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`. */
+            readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
+            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
+            readonly collateralApyPct: string;
+            /**
+             * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
+             * @enum {string}
+             */
+            readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
+            /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+            readonly yieldSustainabilityPct?: components["schemas"]["StrategyByIdYieldSustainabilityPct"];
+            /** @description Present only on equity vaults. */
+            readonly equityVault?: components["schemas"]["StrategyByIdEquityVault"];
+            readonly meta?: components["schemas"]["ReadMeta"];
+        };
+        /** @description Token that is posted; of a vault the stock. */
+        readonly StrategyByIdCollateral: {
+            /** @description USD per whole token at full precision. */
+            readonly priceUsd: string;
+            /**
+             * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Symbol; a principal token without its date. */
+            /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Name of the token. */
+            /** @description Full name. */
             readonly name: string;
             /**
              * Format: int32
-             * @description Decimals: base units per token, as a power of ten.
+             * @description Base units per token as a power of ten.
              */
             readonly decimals: number;
             /**
-             * @description Kind of collateral.
+             * @description Kind of asset.
              * @enum {string}
              */
-            readonly category: "stable" | "ETH" | "BTC" | "stable-PT" | "stocks" | "Other";
-            /** @description Project behind the token. */
+            readonly category: "BTC" | "ETH" | "Other" | "stable" | "stable-PT" | "stocks";
+            /** @description Issuer; `null` = see `gaps`. */
             readonly project?: string;
-            /** @description Source of the yield, in a few words. */
+            /** @description Origin of the yield, in a few words; `null` = see `gaps`. */
             readonly yieldSource?: string;
-            /** @description Description of the token and its yield. */
-            readonly description: string;
-            /**
-             * @description USD per token. 0 or more.
-             * @example 1250.5
-             */
-            readonly priceUsd?: string;
-            /** @description Whether it is a principal token. */
+            /** @description Nature of the token and of its yield, in one or two plain sentences; `null` = see `gaps`. */
+            readonly description?: string;
+            /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
+            /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturity: number | null;
+            /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturityDate: string | null;
+            /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
+            readonly maturityDaysLeft: number | null;
+            /** @description Token that a principal token redeems to. */
+            readonly underlying?: components["schemas"]["StrategyByIdCollateralUnderlying"];
+        };
+        /** @description Token that a principal token redeems to. */
+        readonly StrategyByIdCollateralUnderlying: {
+            /**
+             * @description Contract of the token that a principal token redeems to; `null` = see `gaps`.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address?: string;
+            /** @description Symbol of the token that a principal token redeems to; `null` = see `gaps`. */
+            readonly symbol?: string;
+        };
+        /** @description Present only on equity vaults. */
+        readonly StrategyByIdEquityVault: {
+            /** @description Highest LTV that the contracts accept, percent. */
+            readonly maxStockLtvPct: string;
+            /**
+             * @description Id of the market in which the collateral is posted; of a vault the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
+            readonly stockMarketId?: string;
+            /** @description Domain id of the strategy of the yield leg. */
+            readonly yieldStrategyId?: string;
+            /** @description Token that deposits are paid with. */
+            readonly depositToken?: components["schemas"]["StrategyByIdEquityVaultDepositToken"];
+            /** @description LTV of the stock leg when a deposit names none, percent with 2 places. */
+            readonly targetLtvPct?: string;
+            /** @description Leveraged APY of the yield leg at its safe LTV, percent with 2 places. */
+            readonly yieldLegApyPct?: string;
+        };
+        /** @description Token that deposits are paid with. */
+        readonly StrategyByIdEquityVaultDepositToken: {
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Symbol as people see it, without a date. */
+            readonly symbol: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
+        };
+        /** @description Age of the facts, by group. */
+        readonly StrategyByIdFreshness: {
+            /** @description Age of the market state: borrow rate, supply, debt and liquidity. */
+            readonly borrow: components["schemas"]["Freshness"];
+            /** @description Age of the APY of the collateral; of an equity vault of the APY of its yield leg. */
+            readonly collateralApy: components["schemas"]["Freshness"];
+            /** @description Age of the exit quotes. */
+            readonly exitLiquidity: components["schemas"]["Freshness"];
+        };
+        /** @description Age of the facts, by group. */
+        readonly StrategyByIdInputFreshness: {
+            /** @description Age of the older of the prices of collateral and loan. */
+            readonly prices?: components["schemas"]["Freshness"];
+            /** @description Age of the incentives. */
+            readonly incentives?: components["schemas"]["Freshness"];
+        };
+        /** @description Pages to read on; `null` = none. */
+        readonly StrategyByIdLinks: {
+            /** @description Page of the strategy in the app; `null` = see `gaps`. */
+            readonly app?: string;
+            /** @description Page of the market at the lending protocol; `null` = see `gaps`. */
+            readonly market?: string;
+            /** @description Page about the yield of the collateral; `null` = see `gaps`. */
+            readonly yieldSource?: string;
+        };
+        /** @description Token that is borrowed against the collateral. */
+        readonly StrategyByIdLoan: {
+            /** @description USD per whole token at full precision. */
+            readonly priceUsd: string;
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Symbol as people see it, without a date. */
+            readonly symbol: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
+        };
+        /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
+        readonly StrategyByIdLtvPct: {
+            /** @description LTV above which a position can be liquidated, percent. */
+            readonly liquidation: string;
+            /** @description Highest LTV that the contracts accept, percent. */
+            readonly max: string;
+        };
+        /** @description Price oracle of the market with the latest reading. */
+        readonly StrategyByIdOracle: {
+            /**
+             * @description Oracle contract.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /**
+             * @description Price that the oracle follows; `null` = the curators have not established it.
+             * @enum {string}
+             */
+            readonly type?: "market" | "nav";
+        };
+        readonly StrategyByIdPointsIncentive: {
+            /** @description Name of the program. */
+            readonly program: string;
+            /** @description Points per day and collateral token, on the leveraged balance. */
+            readonly perDayPerCollateralToken: number;
+        };
+        /** @description Assessments of the service, with their thresholds. */
+        readonly StrategyByIdSpiralHints: {
+            /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
+            readonly exitLiquidityTier?: components["schemas"]["StrategyByIdSpiralHintsExitLiquidityTier"];
+            /** @description Doubts about values that are shown; at most 32, and empty when there is none. */
+            readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description Reading of a strategy that is no carry trade; `null` = it is one, see `gaps`. */
+            readonly profile?: components["schemas"]["StrategyByIdSpiralHintsProfile"];
+        };
+        /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
+        readonly StrategyByIdSpiralHintsExitLiquidityTier: {
+            /**
+             * @description Verdict.
+             * @enum {string}
+             */
+            readonly value: "deep" | "good" | "limited" | "thin";
+            /** @description Thresholds of the value. */
+            readonly thresholds: components["schemas"]["StrategyByIdSpiralHintsExitLiquidityTierThresholds"];
+        };
+        /** @description Thresholds of the value. */
+        readonly StrategyByIdSpiralHintsExitLiquidityTierThresholds: {
+            /** @description Percent lost at 100,000 USD above which the tier is `THIN`. */
+            readonly listingMaxPct: number;
+            /** @description Percent lost below which an exit is clean. */
+            readonly depthCleanMaxPct: number;
+        };
+        /** @description Reading of a strategy that is no carry trade; `null` = it is one, see `gaps`. */
+        readonly StrategyByIdSpiralHintsProfile: {
+            /**
+             * @description Reason for which the strategy is no carry trade.
+             * @enum {string}
+             */
+            readonly value: "leveraged_perp";
+            /** @description Meaning of the leveraged APY of the strategy, for people. */
+            readonly leverageApyMeaning: string;
+        };
+        /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+        readonly StrategyByIdYieldSustainabilityPct: {
+            /** @description Mean over 30 days, percent. */
+            readonly avg30d?: string;
+            /** @description Mean over 60 days, percent. */
+            readonly avg60d?: string;
+            /** @description Mean over 90 days, percent. */
+            readonly avg90d?: string;
+        };
+        /** @description Token that is posted; of a vault the stock. */
+        readonly StrategyCollateral: {
+            /** @description USD per whole token at full precision. */
+            readonly priceUsd: string;
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Symbol as people see it, without a date. */
+            readonly symbol: string;
+            /** @description Full name. */
+            readonly name: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
+            /**
+             * @description Kind of asset.
+             * @enum {string}
+             */
+            readonly category: "BTC" | "ETH" | "Other" | "stable" | "stable-PT" | "stocks";
+            /** @description Issuer; `null` = see `gaps`. */
+            readonly project?: string;
+            /** @description Origin of the yield, in a few words; `null` = see `gaps`. */
+            readonly yieldSource?: string;
+            /** @description Nature of the token and of its yield, in one or two plain sentences; `null` = see `gaps`. */
+            readonly description?: string;
+            /** @description Whether the token is a principal token with a maturity. */
+            readonly isPt: boolean;
+            /** @description Time of the maturity; `null` = the token does not mature. */
+            readonly maturity: number | null;
+            /** @description Time of the maturity; `null` = the token does not mature. */
+            readonly maturityDate: string | null;
+            /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
             readonly maturityDaysLeft: number | null;
             /** @description Token that a principal token redeems to. */
             readonly underlying?: components["schemas"]["StrategyCollateralUnderlying"];
@@ -6349,149 +6532,127 @@ export interface components {
         /** @description Token that a principal token redeems to. */
         readonly StrategyCollateralUnderlying: {
             /**
-             * @description Token address.
+             * @description Contract of the token that a principal token redeems to; `null` = see `gaps`.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
-            readonly address: string;
-            /** @description Token symbol. */
-            readonly symbol: string;
+            readonly address?: string;
+            /** @description Symbol of the token that a principal token redeems to; `null` = see `gaps`. */
+            readonly symbol?: string;
         };
         /** @description Present only on equity vaults. */
         readonly StrategyEquityVault: {
-            /**
-             * @description Market of the stock leg.
-             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
-             */
-            readonly stockMarketId: string;
-            /** @description Strategy of the yield leg. */
-            readonly yieldStrategyId: string;
-            /** @description Token of deposits. */
-            readonly depositToken: components["schemas"]["StrategyEquityVaultDepositToken"];
-            /**
-             * @description Default stock-leg LTV of a deposit. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly targetLtvPct: string;
-            /**
-             * @description Highest stock-leg LTV of a deposit. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Highest LTV that the contracts accept, percent. */
             readonly maxStockLtvPct: string;
             /**
-             * @description APY of the yield leg at its safe LTV. Decimal string, percent. May be negative.
-             * @example 12.34
+             * @description Id of the market in which the collateral is posted; of a vault the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly yieldLegApyPct: string;
+            readonly stockMarketId?: string;
+            /** @description Domain id of the strategy of the yield leg. */
+            readonly yieldStrategyId?: string;
+            /** @description Token that deposits are paid with. */
+            readonly depositToken?: components["schemas"]["StrategyEquityVaultDepositToken"];
+            /** @description LTV of the stock leg when a deposit names none, percent with 2 places. */
+            readonly targetLtvPct?: string;
+            /** @description Leveraged APY of the yield leg at its safe LTV, percent with 2 places. */
+            readonly yieldLegApyPct?: string;
         };
-        /** @description Token of deposits. */
+        /** @description Token that deposits are paid with. */
         readonly StrategyEquityVaultDepositToken: {
             /**
-             * @description Token address.
+             * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Symbol. */
+            /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
             /**
              * Format: int32
-             * @description Decimals: base units per token, as a power of ten.
+             * @description Base units per token as a power of ten.
              */
             readonly decimals: number;
         };
-        /** @description Age of each group of facts. exitLiquidity.asOf is 1970-01-01T00:00:00.000Z while it is unmeasured. */
+        /** @description Age of the facts, by group. */
         readonly StrategyFreshness: {
+            /** @description Age of the market state: borrow rate, supply, debt and liquidity. */
             readonly borrow: components["schemas"]["Freshness"];
+            /** @description Age of the APY of the collateral; of an equity vault of the APY of its yield leg. */
             readonly collateralApy: components["schemas"]["Freshness"];
+            /** @description Age of the exit quotes. */
             readonly exitLiquidity: components["schemas"]["Freshness"];
         };
-        /** @description Age of the prices (the older of collateral and loan) and of the incentives; absent = unknown. */
+        /** @description Age of the facts, by group. */
         readonly StrategyInputFreshness: {
+            /** @description Age of the older of the prices of collateral and loan. */
             readonly prices?: components["schemas"]["Freshness"];
+            /** @description Age of the incentives. */
             readonly incentives?: components["schemas"]["Freshness"];
         };
-        /** @description Further pages. */
+        /** @description Pages to read on; `null` = none. */
         readonly StrategyLinks: {
-            /**
-             * Format: uri
-             * @description The strategy in the client app.
-             */
+            /** @description Page of the strategy in the app; `null` = see `gaps`. */
             readonly app?: string;
-            /**
-             * Format: uri
-             * @description The market at the lending protocol.
-             */
+            /** @description Page of the market at the lending protocol; `null` = see `gaps`. */
             readonly market?: string;
-            /**
-             * Format: uri
-             * @description Page about the yield of the collateral.
-             */
+            /** @description Page about the yield of the collateral; `null` = see `gaps`. */
             readonly yieldSource?: string;
         };
-        /** @description Loan token facts. */
+        /** @description Token that is borrowed against the collateral. */
         readonly StrategyLoan: {
+            /** @description USD per whole token at full precision. */
+            readonly priceUsd: string;
             /**
-             * @description Token address.
+             * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Token symbol. */
+            /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
             /**
              * Format: int32
-             * @description Decimals: base units per token, as a power of ten.
+             * @description Base units per token as a power of ten.
              */
             readonly decimals: number;
-            /**
-             * @description USD per token. 0 or more.
-             * @example 1250.5
-             */
-            readonly priceUsd?: string;
         };
-        /** @description Loan-to-value limits. */
+        /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
         readonly StrategyLtvPct: {
-            /**
-             * @description Liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV above which a position can be liquidated, percent. */
             readonly liquidation: string;
-            /**
-             * @description Highest LTV that the contract accepts; of an equity vault the cap of a deposit, 88 % of the liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Highest LTV that the contracts accept, percent. */
             readonly max: string;
         };
-        /** @description The oracle that values the collateral. */
+        /** @description Price oracle of the market with the latest reading. */
         readonly StrategyOracle: {
             /**
-             * @description Oracle of the market.
+             * @description Oracle contract.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
             /**
-             * @description nav = redemption rate, market = traded price.
+             * @description Price that the oracle follows; `null` = the curators have not established it.
              * @enum {string}
              */
-            readonly type?: "nav" | "market";
+            readonly type?: "market" | "nav";
         };
         readonly StrategyPointsIncentive: {
-            /** @description Points program. */
+            /** @description Name of the program. */
             readonly program: string;
-            /** @description Points per day and whole collateral token. 0 or more. */
+            /** @description Points per day and collateral token, on the leveraged balance. */
             readonly perDayPerCollateralToken: number;
         };
         /** @description Assessments of the service, with their thresholds. */
         readonly StrategySpiralHints: {
-            /** @description Absent when exit liquidity was not measured. */
+            /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
             readonly exitLiquidityTier?: components["schemas"]["StrategySpiralHintsExitLiquidityTier"];
-            /** @description Present only on uncorrelated markets. */
-            readonly profile?: components["schemas"]["StrategySpiralHintsProfile"];
-            /** @description Warnings about returned values; absent = none. */
+            /** @description Doubts about values that are shown; at most 32, and empty when there is none. */
             readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description Reading of a strategy that is no carry trade; `null` = it is one, see `gaps`. */
+            readonly profile?: components["schemas"]["StrategySpiralHintsProfile"];
         };
-        /** @description Absent when exit liquidity was not measured. */
+        /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
         readonly StrategySpiralHintsExitLiquidityTier: {
             /**
-             * @description deep: 5M USD exit below depthCleanMaxPct; good: 1M; limited: 500k; thin: only 100k, or above listingMaxPct at 100k, or no route.
+             * @description Verdict.
              * @enum {string}
              */
             readonly value: "deep" | "good" | "limited" | "thin";
@@ -6500,101 +6661,112 @@ export interface components {
         };
         /** @description Thresholds of the value. */
         readonly StrategySpiralHintsExitLiquidityTierThresholds: {
-            /** @description Maximum loss of selling 100k USD, percent. 0 or more. */
+            /** @description Percent lost at 100,000 USD above which the tier is `THIN`. */
             readonly listingMaxPct: number;
-            /** @description Maximum loss of a clean exit, percent. 0 or more. */
+            /** @description Percent lost below which an exit is clean. */
             readonly depthCleanMaxPct: number;
         };
-        /** @description Present only on uncorrelated markets. */
+        /** @description Reading of a strategy that is no carry trade; `null` = it is one, see `gaps`. */
         readonly StrategySpiralHintsProfile: {
             /**
-             * @description Collateral and loan follow different prices.
-             * @constant
+             * @description Reason for which the strategy is no carry trade.
+             * @enum {string}
              */
             readonly value: "leveraged_perp";
-            /** @description Explanation of the leveraged APY of such a market. */
+            /** @description Meaning of the leveraged APY of the strategy, for people. */
             readonly leverageApyMeaning: string;
         };
-        /** @description Stress table of a deposit into a strategy. */
+        /** @description Stress table of a strategy */
         readonly StrategyStress: {
-            /** @description Id of the strategy. */
+            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
             readonly id: string;
-            /** @description Age of the facts that the table rests on; of an equity vault those of its stock leg. */
+            /** @description Age of the facts, by group. */
             readonly freshness: components["schemas"]["StrategyStressFreshness"];
+            /** @description Stress table of a deposit into the strategy, as it would be opened now: at the borrow rate that its own debt leads to, without the costs of entry. Of a vault both legs. */
             readonly stress: components["schemas"]["StressTable"];
         };
-        /** @description Age of the facts that the table rests on; of an equity vault those of its stock leg. */
+        /** @description Age of the facts, by group. */
         readonly StrategyStressFreshness: {
-            /** @description Age of the market state: rates, supply and debt. */
+            /** @description Age of the market state: borrow rate, supply, debt and liquidity. */
             readonly borrow: components["schemas"]["Freshness"];
-            /** @description Age of the reading of the oracle's price. */
+            /** @description Age of the reading of the oracle. */
             readonly oracle: components["schemas"]["Freshness"];
         };
-        /** @description One scenario. */
+        /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+        readonly StrategyYieldSustainabilityPct: {
+            /** @description Mean over 30 days, percent. */
+            readonly avg30d?: string;
+            /** @description Mean over 60 days, percent. */
+            readonly avg60d?: string;
+            /** @description Mean over 90 days, percent. */
+            readonly avg90d?: string;
+        };
+        /** @description A position, or several together, in one scenario. `gaps` of the table explain a field that is `null`, e.g. `rows.3.equityUsd`. */
         readonly StressRow: {
             /**
-             * @description TODAY: nothing changes. COLLATERAL_PRICE: the oracle's price falls. LOAN_PRICE: the loan token's price changes against the collateral's; an oracle of a redemption rate does not reflect it, one of unknown kind is assumed to follow a rise, and not a fall. BORROW_RATE: the rate rises; 100 % more is twice. FULL_UTILIZATION: the adaptive curve at 100 %. MARKET_BELOW_ORACLE: an exit is paid less than the oracle says. EXIT_AT_MEASURED_SLIPPAGE: an exit with the measured loss. NO_EXIT: nobody buys the collateral.
+             * @description The scenario of the row.
              * @enum {string}
              */
-            readonly scenario: "TODAY" | "COLLATERAL_PRICE" | "LOAN_PRICE" | "BORROW_RATE" | "FULL_UTILIZATION" | "MARKET_BELOW_ORACLE" | "EXIT_AT_MEASURED_SLIPPAGE" | "NO_EXIT";
+            readonly scenario: "BORROW_RATE" | "COLLATERAL_PRICE" | "EXIT_AT_MEASURED_SLIPPAGE" | "FULL_UTILIZATION" | "LOAN_PRICE" | "MARKET_BELOW_ORACLE" | "NO_EXIT" | "TODAY";
+            /** @description By how much, signed percent with 2 places; of an exit the measured loss, negative. */
             readonly changePct?: string | null;
+            /** @description The oracle's price in the scenario, loan tokens per collateral token; of one position only. */
             readonly oraclePrice: string | null;
+            /** @description LTV at the oracle's price, percent with 2 places. */
             readonly ltvPct?: string | null;
+            /** @description LTV with 18 places, rounded up as the protocol does; of one position only. */
             readonly exactLtvPct: string | null;
+            /** @description Points of LTV to the liquidation LTV, 2 places, negative beyond it; of several positions the least of them. */
             readonly headroomPct?: string | null;
+            /** @description Collateral less debt, whole loan tokens: at the oracle's price, in an exit by the proceeds of the sale. Negative under water; of one position only. */
             readonly equity?: string | null;
+            /** @description `equity` in USD with 2 places. Of several positions the sum: one under water counts as 0, because its debt is not owed beyond its collateral. */
             readonly equityUsd?: string | null;
+            /** @description Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage, incentives included, percent with 2 places; of several positions weighted by their equity. */
             readonly netApyPct?: string | null;
             /**
-             * @description LIQUIDATION: it can be liquidated at once. NO_EXIT: a sale does not repay the debt. CARRY: the debt outgrows the collateral, see liquidationIn. NOTHING: it holds. Of several positions the worst; absent = not known.
+             * @description End of the position; of several positions the worst of them. `null` = not known.
              * @enum {string}
              */
-            readonly endsBy?: "LIQUIDATION" | "NO_EXIT" | "CARRY" | "NOTHING";
+            readonly endsBy?: "CARRY" | "LIQUIDATION" | "NOTHING" | "NO_EXIT";
             /**
              * Format: int32
              * @description Number of positions that can be liquidated at once.
              */
             readonly endedPositions: number;
-            /** @description Time to liquidation if the scenario lasts; of several positions the first. Absent = not known. */
+            /** @description Time at which the LTV reaches the liquidation LTV if the scenario lasts; of several positions the first of them. */
             readonly liquidationIn?: components["schemas"]["LimitReach"];
         };
-        /** @description Outcomes of a position, or of several together, in bad days. */
+        /** @description Outcomes of a position, of a strategy at a leverage, or of all positions of a wallet together, in bad days. */
         readonly StressTable: {
             /**
              * Format: int32
-             * @description Number of open positions in it; a vault has one per leg.
+             * @description Number of open positions in the table; a vault has one per leg.
              */
             readonly positionCount: number;
             /**
              * Format: int32
-             * @description Number of open positions that cannot be valued now and are not in it.
+             * @description Number of open positions that cannot be valued now and are not in the table.
              */
             readonly uncountedPositions: number;
+            /** @description Fall of the oracle's price until liquidation, percent with 2 places; negative = it can be liquidated now; of several positions the least. */
             readonly dropToLiquidationPct: string | null;
+            /** @description The lowest oracle price, loan tokens per collateral token, exact, at which it cannot be liquidated: one unit of the oracle's price below, it can. Of one position only. */
             readonly lowestHealthyPrice: string | null;
-            /** @description One per scenario, always in the same order; empty without an open position. */
+            /** @description One row per scenario, always in the same order, at most 30; empty without an open position. */
             readonly rows: readonly components["schemas"]["StressRow"][];
-            /** @description One per path of the borrow rate. */
+            /** @description Time to the limits, one entry per path of the borrow rate, at most 3. */
             readonly projections: readonly components["schemas"]["LtvProjection"][];
-            /** @description The worst that was recorded, one per length of window; empty without an open position. */
+            /** @description The worst that was recorded of the markets, one entry per length of window (1, 7, 30 days), at most 3; empty without an open position. */
             readonly recordedMoves: readonly components["schemas"]["RecordedMove"][];
         };
-        /** @description Means over trailing windows; absent where the history is too short. */
+        /** @description Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around. */
         readonly TrailingAverages: {
-            /**
-             * @description Mean of the last 30 days. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Mean over 30 days, percent. */
             readonly avg30d?: string;
-            /**
-             * @description Mean of the last 60 days. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Mean over 60 days, percent. */
             readonly avg60d?: string;
-            /**
-             * @description Mean of the last 90 days. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Mean over 90 days, percent. */
             readonly avg90d?: string;
         };
         /** @description Unsigned calls for one wallet. */
@@ -6672,108 +6844,78 @@ export interface components {
             /** @description The next steps, in sentences. */
             readonly instructions?: string;
         };
-        /** @description Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent. */
+        /** @description Protocol TVL */
         readonly Tvl: {
             /**
              * Format: date-time
-             * @description Oldest chain snapshot.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly asOf: string;
-            /** @description Whether any chain is past its budget. */
+            /** @description Whether the value is inside its freshness budget. */
             readonly stale: boolean;
-            /** @description Chains without any measurement; absent when there is none. */
+            /** @description Chains that are in no sum, because nothing was computed for them; one per served chain, at most 10. */
             readonly leftOut?: readonly components["schemas"]["LeftOutChain"][];
-            /** @description All computed chains together. */
+            /** @description Sums over all computed chains. */
             readonly total: components["schemas"]["TvlTotal"];
-            /** @description By chain; chains that are not computed yet are left out. */
+            /** @description Computed chains, one entry per served chain, at most 10. */
             readonly chains: readonly components["schemas"]["TvlChain"][];
         };
         readonly TvlChain: {
             /**
              * Format: int32
-             * @description The chain.
+             * @description Id of the chain.
              */
             readonly chainId: number;
             /**
              * Format: date-time
-             * @description Time of the computation.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly asOf: string;
-            /** @description Whether it is past its budget. */
+            /** @description Whether the value is inside its freshness budget. */
             readonly stale: boolean;
-            /** @description Oracles in the sums that are far from their reference (more than 10 % from a price, outside the range of the kind of token, more than 20 % from the value before a jump), the largest sum first. Empty = none. Absent until they are compared. */
+            /** @description Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most 20000. `null` = not compared, see `gaps`. */
             readonly oracleDivergences?: readonly components["schemas"]["OracleDivergence"][];
-            /**
-             * @description Net user equity: collateral minus debt. USD. May be negative.
-             * @example 1250.5
-             */
+            /** @description Net equity of the users: collateral less debt, USD with 2 places. */
             readonly tvlUsd: number;
-            /**
-             * @description Total looped collateral. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Collateral of all positions, USD with 2 places. */
             readonly grossTvlUsd: number;
-            /**
-             * @description Total debt. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt of all positions, USD with 2 places. */
             readonly borrowedUsd: number;
-            /**
-             * @description Debt beyond the collateral of its position, which no borrower has to pay; tvlUsd is lower than the equity of the users by this amount. Absent until it is measured. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured, see `gaps`. */
             readonly badDebtUsd?: number;
-            /**
-             * @description The part of grossTvlUsd that is valued by an oracle far from its reference, see oracleDivergences of the chains. Absent until it is measured. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`. */
             readonly divergentUsd?: number;
             /**
              * Format: int32
-             * @description Number of open positions with non-zero collateral.
+             * @description Open positions with collateral.
              */
             readonly positions: number;
             /**
              * Format: int32
-             * @description Number of wallets holding at least one such position.
+             * @description Distinct wallets with such a position.
              */
             readonly users: number;
         };
-        /** @description All computed chains together. */
+        /** @description Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers. */
         readonly TvlTotal: {
-            /**
-             * @description Net user equity: collateral minus debt. USD. May be negative.
-             * @example 1250.5
-             */
+            /** @description Net equity of the users: collateral less debt, USD with 2 places. */
             readonly tvlUsd: number;
-            /**
-             * @description Total looped collateral. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Collateral of all positions, USD with 2 places. */
             readonly grossTvlUsd: number;
-            /**
-             * @description Total debt. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt of all positions, USD with 2 places. */
             readonly borrowedUsd: number;
-            /**
-             * @description Debt beyond the collateral of its position, which no borrower has to pay; tvlUsd is lower than the equity of the users by this amount. Absent until it is measured. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured, see `gaps`. */
             readonly badDebtUsd?: number;
-            /**
-             * @description The part of grossTvlUsd that is valued by an oracle far from its reference, see oracleDivergences of the chains. Absent until it is measured. USD. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`. */
             readonly divergentUsd?: number;
             /**
              * Format: int32
-             * @description Number of open positions with non-zero collateral.
+             * @description Open positions with collateral.
              */
             readonly positions: number;
             /**
              * Format: int32
-             * @description Number of wallets holding at least one such position.
+             * @description Distinct wallets with such a position.
              */
             readonly users: number;
         };
@@ -6793,10 +6935,10 @@ export interface components {
             /** @description Identifies the failing request; the same as the header x-correlation-id. */
             readonly correlationId: string;
         };
-        /** @description The cost of selling was not measured. */
+        /** @description The cost of selling was not measured: it is unknown, neither zero nor safe. */
         readonly UnmeasuredExitLiquidity: {
             /**
-             * @description Not measured: the loss is unknown, neither zero nor safe.
+             * @description Not measured.
              * @constant
              */
             readonly measured: false;
@@ -6898,41 +7040,42 @@ export interface components {
             /** @description Every event of its positions by RFC 4180, with a header, oldest first. Texts that a spreadsheet would run begin with an apostrophe. */
             readonly csv: string;
         };
-        /** @description Stress tables of a wallet. */
+        /** @description Stress tables of a wallet's positions */
         readonly WalletStress: {
+            /**
+             * @description The address.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly userAddress: string;
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
+            /** @description Block of the reading. */
             readonly readAt: components["schemas"]["BlockReading"];
-            /**
-             * @description The wallet.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
-            readonly userAddress: string;
-            /** @description All open positions and vaults together. */
+            /** @description Stress table of all open positions and vaults of the wallet together: every scenario hits all of them at once. */
             readonly stress: components["schemas"]["StressTable"];
-            /** @description Open plain positions, newest first. */
+            /** @description The entries of this page, without cursors; at most 500. */
             readonly positions: readonly components["schemas"]["PositionStress"][];
-            /** @description Open vaults, in catalog order. */
+            /** @description Open equity vaults, one entry per chain and vault of the catalog, at most 10000: those with a debt on their stock market, or with collateral there worth at least 0.01 USD, because anybody may supply collateral on behalf of a wallet. */
             readonly equityPositions: readonly components["schemas"]["EquityPositionStress"][];
         };
-        /** @description A warning about a shown value. */
+        /** @description A doubt about a returned value, or about one that it depends on. */
         readonly Warning: {
             /**
-             * @description suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source reports another value (suspect_exit: the loss of a sale in percent), which is not confirmed yet; the last good value is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and its oracle is outside the range of its kind of token. oracle_jump: the collateral has no price of its own, and its oracle moved by more than 20 % within a day.
+             * @description Kind of the doubt.
              * @enum {string}
              */
-            readonly code: "suspect_price" | "suspect_apy" | "suspect_incentive" | "suspect_exit" | "off_peg" | "oracle_divergence" | "oracle_out_of_range" | "oracle_jump";
-            /** @description The affected field of the strategy. */
-            readonly field: string;
+            readonly code: "off_peg" | "oracle_divergence" | "oracle_jump" | "oracle_out_of_range" | "suspect_apy" | "suspect_exit" | "suspect_incentive" | "suspect_price";
             /**
-             * @description The reported value: USD for prices, percent for rates. May be negative.
-             * @example 1250.5
+             * @description The doubted value.
+             * @enum {string}
              */
+            readonly field: "borrowIncentive" | "collateralApyPct" | "collateral.priceUsd" | "exitLiquidity" | "loan.priceUsd" | "oracle";
+            /** @description Doubted number: USD of prices and of the oracle, otherwise points of 100. */
             readonly value: string;
-            /** @description One plain sentence. */
+            /** @description One plain sentence for people. */
             readonly message: string;
         };
         /** @description Result for the wallet if every swap returns its minimum. */
@@ -7007,8 +7150,8 @@ export type AppToken = components['schemas']['AppToken'];
 export type AssumedGap = components['schemas']['AssumedGap'];
 export type BadRequestError = components['schemas']['BadRequestError'];
 export type BadRequestProblem = components['schemas']['BadRequestProblem'];
-export type BestStrategies = components['schemas']['BestStrategies'];
 export type BestStrategy = components['schemas']['BestStrategy'];
+export type BestStrategyRanking = components['schemas']['BestStrategyRanking'];
 export type BlockReading = components['schemas']['BlockReading'];
 export type BorrowApyChange = components['schemas']['BorrowApyChange'];
 export type BorrowApyHistories = components['schemas']['BorrowApyHistories'];
@@ -7016,9 +7159,6 @@ export type BorrowApyHistory = components['schemas']['BorrowApyHistory'];
 export type BorrowApyPoint = components['schemas']['BorrowApyPoint'];
 export type BorrowBody = components['schemas']['BorrowBody'];
 export type Call = components['schemas']['Call'];
-export type Candles = components['schemas']['Candles'];
-export type CandlesCandle = components['schemas']['CandlesCandle'];
-export type CandlesPool = components['schemas']['CandlesPool'];
 export type CandlesQuery = components['schemas']['CandlesQuery'];
 export type CloseBody = components['schemas']['CloseBody'];
 export type CloseNow = components['schemas']['CloseNow'];
@@ -7136,8 +7276,8 @@ export type Liquidation = components['schemas']['Liquidation'];
 export type LtvProjection = components['schemas']['LtvProjection'];
 export type ManageBuildBody = components['schemas']['ManageBuildBody'];
 export type MeasuredExitLiquidity = components['schemas']['MeasuredExitLiquidity'];
-export type MeasuredExitLiquiditySlippagePct = components['schemas']['MeasuredExitLiquiditySlippagePct'];
 export type MinuteCandlesQuery = components['schemas']['MinuteCandlesQuery'];
+export type MissingFacts = components['schemas']['MissingFacts'];
 export type NoRouteDetails = components['schemas']['NoRouteDetails'];
 export type NoRouteDetailsVenue = components['schemas']['NoRouteDetailsVenue'];
 export type NoRouteError = components['schemas']['NoRouteError'];
@@ -7150,6 +7290,9 @@ export type NotFoundProblem = components['schemas']['NotFoundProblem'];
 export type NotReadyDetails = components['schemas']['NotReadyDetails'];
 export type NotReadyError = components['schemas']['NotReadyError'];
 export type NotReadyProblem = components['schemas']['NotReadyProblem'];
+export type Ohlcv = components['schemas']['Ohlcv'];
+export type OhlcvCandle = components['schemas']['OhlcvCandle'];
+export type OhlcvPool = components['schemas']['OhlcvPool'];
 export type OracleDivergence = components['schemas']['OracleDivergence'];
 export type PayloadTooLargeDetails = components['schemas']['PayloadTooLargeDetails'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
@@ -7205,18 +7348,34 @@ export type SimulationRevertedDetails = components['schemas']['SimulationReverte
 export type SimulationRevertedError = components['schemas']['SimulationRevertedError'];
 export type SimulationRevertedProblem = components['schemas']['SimulationRevertedProblem'];
 export type StableApy = components['schemas']['StableApy'];
-export type StableApyPool = components['schemas']['StableApyPool'];
-export type StableApyPoolHistory = components['schemas']['StableApyPoolHistory'];
-export type StableApyPoolMetrics = components['schemas']['StableApyPoolMetrics'];
-export type StableApyPoolMetricsApy = components['schemas']['StableApyPoolMetricsApy'];
+export type StableApyStableApy = components['schemas']['StableApyStableApy'];
+export type StableApyStableApyHistory = components['schemas']['StableApyStableApyHistory'];
+export type StableApyStableApyMetrics = components['schemas']['StableApyStableApyMetrics'];
+export type StableApyStableApyMetricsApy = components['schemas']['StableApyStableApyMetricsApy'];
 export type StaleDataDetails = components['schemas']['StaleDataDetails'];
 export type StaleDataError = components['schemas']['StaleDataError'];
 export type StaleDataProblem = components['schemas']['StaleDataProblem'];
 export type StockLeg = components['schemas']['StockLeg'];
 export type StockLegHistory = components['schemas']['StockLegHistory'];
 export type Strategies = components['schemas']['Strategies'];
-export type StrategiesMissing = components['schemas']['StrategiesMissing'];
 export type Strategy = components['schemas']['Strategy'];
+export type StrategyById = components['schemas']['StrategyById'];
+export type StrategyByIdCollateral = components['schemas']['StrategyByIdCollateral'];
+export type StrategyByIdCollateralUnderlying = components['schemas']['StrategyByIdCollateralUnderlying'];
+export type StrategyByIdEquityVault = components['schemas']['StrategyByIdEquityVault'];
+export type StrategyByIdEquityVaultDepositToken = components['schemas']['StrategyByIdEquityVaultDepositToken'];
+export type StrategyByIdFreshness = components['schemas']['StrategyByIdFreshness'];
+export type StrategyByIdInputFreshness = components['schemas']['StrategyByIdInputFreshness'];
+export type StrategyByIdLinks = components['schemas']['StrategyByIdLinks'];
+export type StrategyByIdLoan = components['schemas']['StrategyByIdLoan'];
+export type StrategyByIdLtvPct = components['schemas']['StrategyByIdLtvPct'];
+export type StrategyByIdOracle = components['schemas']['StrategyByIdOracle'];
+export type StrategyByIdPointsIncentive = components['schemas']['StrategyByIdPointsIncentive'];
+export type StrategyByIdSpiralHints = components['schemas']['StrategyByIdSpiralHints'];
+export type StrategyByIdSpiralHintsExitLiquidityTier = components['schemas']['StrategyByIdSpiralHintsExitLiquidityTier'];
+export type StrategyByIdSpiralHintsExitLiquidityTierThresholds = components['schemas']['StrategyByIdSpiralHintsExitLiquidityTierThresholds'];
+export type StrategyByIdSpiralHintsProfile = components['schemas']['StrategyByIdSpiralHintsProfile'];
+export type StrategyByIdYieldSustainabilityPct = components['schemas']['StrategyByIdYieldSustainabilityPct'];
 export type StrategyCollateral = components['schemas']['StrategyCollateral'];
 export type StrategyCollateralUnderlying = components['schemas']['StrategyCollateralUnderlying'];
 export type StrategyEquityVault = components['schemas']['StrategyEquityVault'];
@@ -7234,6 +7393,7 @@ export type StrategySpiralHintsExitLiquidityTierThresholds = components['schemas
 export type StrategySpiralHintsProfile = components['schemas']['StrategySpiralHintsProfile'];
 export type StrategyStress = components['schemas']['StrategyStress'];
 export type StrategyStressFreshness = components['schemas']['StrategyStressFreshness'];
+export type StrategyYieldSustainabilityPct = components['schemas']['StrategyYieldSustainabilityPct'];
 export type StressRow = components['schemas']['StressRow'];
 export type StressTable = components['schemas']['StressTable'];
 export type TrailingAverages = components['schemas']['TrailingAverages'];
@@ -7282,7 +7442,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The listed strategies of one chain. */
+            /** @description List the strategies of a chain. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7365,7 +7525,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description One leverage strategy: raw facts; the only assessments are under spiralHints. */
+            /** @description Read one strategy. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7377,7 +7537,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Strategy"];
+                    readonly "application/json": components["schemas"]["StrategyById"];
                 };
             };
             /** @description Nothing has changed since the ETag sent as `If-None-Match`. */
@@ -7450,7 +7610,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Stablecoin yield index: snapshot and history. */
+            /** @description Stablecoin yield index. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7525,7 +7685,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Protocol TVL. tvlUsd + borrowedUsd = grossTvlUsd, to the cent. */
+            /** @description Protocol TVL. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7605,7 +7765,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description All markets of all chains, listed or not. */
+            /** @description All markets at full precision. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8237,7 +8397,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Latest token and loan USD prices of one chain. */
+            /** @description Latest USD prices of a chain. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8323,7 +8483,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Price chart of the provider. */
+            /** @description Price chart of a coin. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8413,7 +8573,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description USD candles of the deepest DEX pool holding the token. */
+            /** @description USD candles of a token. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8425,7 +8585,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Candles"];
+                    readonly "application/json": components["schemas"]["Ohlcv"];
                 };
             };
             /** @description Nothing has changed since the ETag sent as `If-None-Match`. */
@@ -10129,7 +10289,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Stress table of a deposit into a strategy. */
+            /** @description Stress table of a strategy. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10220,7 +10380,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Stress tables of a wallet. */
+            /** @description Stress tables of a wallet's positions. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -11060,7 +11220,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Strategies for a payment, ranked, and those that were left out. */
+            /** @description The best strategies for a payment. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -11072,7 +11232,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["BestStrategies"];
+                    readonly "application/json": components["schemas"]["BestStrategyRanking"];
                 };
             };
             /** @description Nothing has changed since the ETag sent as `If-None-Match`. */

@@ -17,9 +17,9 @@ export const ROWS = {
     "answers": {
       "200": [
         "asOf",
-        "chainId",
         "count",
-        "strategies"
+        "strategies",
+        "chainId"
       ]
     }
   },
@@ -44,18 +44,21 @@ export const ROWS = {
         "correlated",
         "collateral",
         "loan",
-        "collateralApyPct",
-        "collateralApySource",
         "borrowApyPct",
         "netBorrowApyPct",
         "totalCollateralApyPct",
+        "ltvPct",
+        "oracle",
+        "exitLiquidity",
+        "noSwapRoute",
+        "freshness",
+        "fees",
+        "listed",
         "maxLeverage",
         "leverageLadder",
         "defaultLeverage",
-        "ltvPct",
-        "exitLiquidity",
-        "noSwapRoute",
-        "freshness"
+        "collateralApyPct",
+        "collateralApySource"
       ]
     }
   },
@@ -308,11 +311,11 @@ export const ROWS = {
         "pool",
         "timeframe",
         "aggregate",
-        "currency",
         "source",
         "asOf",
         "stale",
-        "candles"
+        "candles",
+        "currency"
       ]
     }
   },
@@ -733,9 +736,9 @@ export const ROWS = {
     "hasEntityTag": false,
     "answers": {
       "200": [
+        "userAddress",
         "chainId",
         "readAt",
-        "userAddress",
         "stress",
         "positions",
         "equityPositions"

@@ -1,0 +1,7 @@
+import type { Conversions } from '../derive/conversion.ts';
+import { listConversions } from './lists.ts';
+import { marketConversions } from './market.ts';
+import { valueConversions } from './values.ts';
+
+/** The conversions of all rows, by name. */
+export const conversions: Conversions = { ...valueConversions, ...listConversions, ...marketConversions };

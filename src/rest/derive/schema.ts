@@ -1,0 +1,158 @@
+import {
+  type GraphQLEnumType,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
+import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
+import { EXAMPLE_ADDRESS, EXAMPLE_MARKET_ID } from '../schemas/common.ts';
+import type { Conversions } from './conversion.ts';
+import { conversionOf } from './project.ts';
+import type { Member, Shape } from './shape.ts';
+
+/** The JSON schema of the bodies of a shape. A fragment that is the whole selection of a field is a named schema. */
+export function schemaOfShape(shape: Shape, conversions: Conversions, refer: Refer): JsonSchema {
+  const { fragment, choices, type } = shape;
+  if (choices) return { anyOf: choices.map((choice) => schemaOfShape(choice, conversions, refer)) };
+  const make = () => ({ description: type.description ?? '', ...objectSchema(shape, conversions, refer) });
+  return fragment === undefined ? objectSchema(shape, conversions, refer) : refer(fragment, make);
+}
+
+interface ObjectSchema extends JsonSchema {
+  readonly type: 'object';
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+}
+
+/** A property while the object is put together: members may be placed inside of each other. */
+interface Properties {
+  readonly required: Set<string>;
+  readonly properties: Map<string, JsonSchema>;
+}
+
+/** The same of an object without a name, for a body that has more beside it. */
+export function objectSchema(shape: Shape, conversions: Conversions, refer: Refer): ObjectSchema {
+  const own: Properties = { required: new Set(), properties: new Map() };
+  for (const member of shape.members) {
+    if (!member.isHidden) add(own, member, conversions, refer);
+  }
+  return closed(own);
+}
+
+function closed({ required, properties }: Properties): ObjectSchema {
+  return { type: 'object', required: [...required], properties: Object.fromEntries(properties) };
+}
+
+function add(own: Properties, member: Member, conversions: Conversions, refer: Refer): void {
+  const { name, place, about, isAlways, keepsNull, field, shape } = member;
+  const conversion = conversionOf(member, conversions);
+  const isRequired =
+    isAlways &&
+    conversion?.mayBeAbsent !== true &&
+    (isNonNullType(field.type) || keepsNull === 'always' || conversion?.takesNull === true);
+  if (place?.length === 0) {
+    const inline = shape ? objectSchema(shape, conversions, refer) : { type: 'object' };
+    const plain = isListType(getNullableType(field.type)) ? { type: 'array', items: inline } : inline;
+    const joined = (conversion?.schema(plain, refer) ?? plain) as ObjectSchema;
+    for (const [key, schema] of Object.entries(joined.properties)) own.properties.set(key, schema);
+    for (const key of isRequired ? joined.required : []) own.required.add(key);
+    return;
+  }
+  const schema = memberSchema(member, conversions, refer);
+  const [first = name, ...rest] = place ?? [name];
+  own.properties.set(first, placed(own.properties.get(first), rest, schema, { isRequired, about }));
+  if (isRequired) own.required.add(first);
+}
+
+/** Put the schema of a member inside of another one. */
+function placed(
+  known: JsonSchema | undefined,
+  [name, ...rest]: readonly string[],
+  schema: JsonSchema,
+  as: { readonly isRequired: boolean; readonly about: string | undefined },
+): JsonSchema {
+  if (name === undefined) return known === undefined ? schema : joinedSchemas(schema, known);
+  const { properties = {}, required = [] } = (known ?? {}) as Partial<ObjectSchema>;
+  return {
+    ...(as.about === undefined ? {} : { description: as.about }),
+    ...known,
+    type: 'object',
+    required: as.isRequired ? [...required, name] : required,
+    properties: { ...properties, [name]: placed(properties[name], rest, schema, { ...as, about: undefined }) },
+  };
+}
+
+function joinedSchemas(one: JsonSchema, other: JsonSchema): JsonSchema {
+  const [a, b] = [one, other] as [ObjectSchema, ObjectSchema];
+  return {
+    ...a,
+    ...b,
+    required: [...a.required, ...b.required],
+    properties: { ...a.properties, ...b.properties },
+  };
+}
+
+function memberSchema(member: Member, conversions: Conversions, refer: Refer): JsonSchema {
+  const { field, keepsNull } = member;
+  const plain = typeSchema(field.type, member, conversions, refer);
+  const conversion = conversionOf(member, conversions);
+  const shown = conversion?.schema(plain, refer) ?? plain;
+  const schema = keepsNull ? { anyOf: [shown, { type: 'null' }] } : shown;
+  return { ...(field.description ? { description: field.description } : {}), ...schema };
+}
+
+function typeSchema(type: GraphQLOutputType, member: Member, conversions: Conversions, refer: Refer): JsonSchema {
+  if (isNonNullType(type)) return typeSchema(type.ofType, member, conversions, refer);
+  if (isListType(type)) return { type: 'array', items: typeSchema(type.ofType, member, conversions, refer) };
+  if (member.shape) return schemaOfShape(member.shape, conversions, refer);
+  return leafSchema(type, member);
+}
+
+/** The range of a number that its field states (`extensions`): `min` is included. */
+interface Range {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+function leafSchema(type: GraphQLNamedType, { field, isNumber }: Member): JsonSchema {
+  if (isEnumType(type)) return { type: 'string', enum: valuesOf(type) };
+  const { min, max } = field.extensions as Range;
+  const range = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) };
+  if (isNumber) return { type: 'number', ...range };
+  const isUnsigned = min !== undefined && min >= 0;
+  switch (type.name) {
+    case 'Decimal':
+      return { type: 'string', pattern: isUnsigned ? '^\\d+(\\.\\d+)?$' : '^-?\\d+(\\.\\d+)?$' };
+    case 'BigInteger':
+      return { type: 'string', pattern: isUnsigned ? '^\\d+$' : '^-?\\d+$' };
+    case 'ChainId':
+      return { type: 'integer', minimum: 1, format: 'int32' };
+    case 'Int':
+      return { type: 'integer', ...range, format: 'int32' };
+    case 'Float':
+      return { type: 'number', ...range };
+    case 'Boolean':
+      return { type: 'boolean' };
+    case 'DateTime':
+      return { type: 'string', format: 'date-time' };
+    case 'Address':
+      return { type: 'string', pattern: ADDRESS_PATTERN.source, examples: [EXAMPLE_ADDRESS] };
+    case 'MarketId':
+      return { type: 'string', pattern: MARKET_ID_PATTERN.source, examples: [EXAMPLE_MARKET_ID] };
+    case 'URL':
+      return { type: 'string', format: 'uri' };
+    case 'JSONObject':
+      return { type: 'object' };
+    default:
+      return { type: 'string' };
+  }
+}
+
+/** The values as the rows have them. */
+function valuesOf(type: GraphQLEnumType): unknown[] {
+  return type.getValues().map(({ value }) => value);
+}
