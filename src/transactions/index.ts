@@ -45,7 +45,7 @@ export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
 export { issueIn } from './quote/slippage.ts';
-export { createVenueStatistics, type VenueCounts } from './quote/statistics.ts';
+export { createVenueStatistics } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
 export type { ProxyOwner } from './read/signer.ts';
 export * from './types.ts';

@@ -1,7 +1,5 @@
 import { requestedPageSize } from '../../resolvers/common/page.ts';
-import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';
 import { listDriftHistory } from '../../resolvers/ops/drift-history.ts';
-import { readIndexers } from '../../resolvers/ops/indexers.ts';
 import {
   freshPortfolio,
   listDrift,
@@ -14,16 +12,12 @@ import {
   readReportList,
 } from '../../resolvers/ops/ops.ts';
 import { MAX_CHAINS } from '../../shared/contract/list-bounds.ts';
-import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { freshArgs } from '../common/fresh-args.ts';
 import { pageArgs } from '../common/page.ts';
-import { SwapVenueRef } from '../market/swap-venues.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
-import { AlertJobsRef } from './alert-jobs.ts';
 import { DriftConnectionRef } from './drift.ts';
 import { DriftRecordConnectionRef } from './drift-history.ts';
-import { IndexerRef } from './indexer.ts';
 import { DriftFilterRef, PortfolioFilterRef, PortfolioOrderRef } from './ops-inputs.ts';
 import { ReportListRef, ReportRef } from './report.ts';
 import { AggregatesRef, SampleRef } from './totals.ts';
@@ -128,26 +122,6 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
 });
 
 builder.objectFields(OpsRef, (t) => ({
-  alertJobs: t.field({
-    type: AlertJobsRef,
-    nullable: true,
-    description: 'The jobs that evaluate the alerts of partners and deliver their events.',
-    resolve: (_ops, _args, ctx) => ctx.live().alertJobs.read(),
-  }),
-  indexers: t.field({
-    type: [IndexerRef],
-    nullable: true,
-    description: `The reading of position logs, one entry per chain, at most ${MAX_CHAINS}.`,
-    args: { chainIds: t.arg({ type: ['ChainId'], description: CHAINS }) },
-    resolve: (_ops, args, ctx) => readIndexers(args, ctx),
-  }),
-  swapVenues: t.field({
-    type: [SwapVenueRef],
-    nullable: true,
-    complexity: { field: 1, multiplier: 5 },
-    description: `Counts of the quotes of each swap venue since the start of the process that answers; one entry per chain and venue, at most ${MAX_CHAINS * SWAP_SOURCES.length}.`,
-    resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
-  }),
   driftHistory: t.field({
     type: DriftRecordConnectionRef,
     nullable: true,

@@ -1,7 +1,7 @@
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
 import { deleverageRow } from './deleverage.ts';
-import { alertJobs, indexers, positionHistory, statement, stockLegHistory } from './position-history.ts';
+import { positionHistory, statement, stockLegHistory } from './position-history.ts';
 import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
 /** The rows of partners and of operations: previews, plans, positions and portfolios. */
@@ -335,6 +335,4 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/ops/portfolios': portfolios,
   '/v1/ops/portfolio/{address}': portfolio,
   '/v1/ops/drift-history': driftHistory,
-  '/v1/ops/indexers': indexers,
-  '/v1/ops/alert-jobs': alertJobs,
 };

@@ -56,36 +56,3 @@ export const statement: Row = {
   },
   names: [[/^csv$/, 'statementCsv']],
 };
-const JOB = '{ status ranAt failureReason failingSince }';
-export const alertJobs: Row = {
-  ask: async (service) =>
-    (
-      await dataOf(
-        service,
-        `{ ops { alertJobs { evaluation ${JOB} delivery ${JOB} undeliveredCount oldestUndeliveredAt dueSince deadLetterCount } } }`,
-        {},
-      )
-    ).ops.alertJobs,
-  names: [
-    [/lastRun$/, 'ranAt'],
-    [/failure$/, 'failureReason'],
-    [/^undelivered$/, 'undeliveredCount'],
-    [/^oldestUndelivered$/, 'oldestUndeliveredAt'],
-    [/^deadLetters$/, 'deadLetterCount'],
-  ],
-};
-export const indexers: Row = {
-  ask: async (service, { query = {} }) => {
-    const document = `query ($chainIds: [ChainId!]) { ops { indexers(chainIds: $chainIds) { chainId status statusReason completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind isWhole foundCount expectedCount ranAt failureReason failingSince } } }`;
-    const chainIds = query.chainId === undefined ? null : [Number(query.chainId)];
-    return (await dataOf(service, document, { chainIds })).ops.indexers;
-  },
-  names: [
-    [/^chains\.(\d+)\.(completeFrom|readTo)\.blockTime$/, '$1.$2.blockAt'],
-    [/^chains\.(\d+)\.whole$/, '$1.isWhole'],
-    [/^chains\.(\d+)\.(found|expected)$/, '$1.$2Count'],
-    [/^chains\.(\d+)\.lastRun$/, '$1.ranAt'],
-    [/^chains\.(\d+)\.failure$/, '$1.failureReason'],
-    [/^chains\./, ''],
-  ],
-};
