@@ -34,7 +34,7 @@ export type * from './deleverage/types.ts';
 export * from './errors.ts';
 export type { ExitCost } from './exit-cost.ts';
 export { MAX_SLIPPAGE } from './input.ts';
-export { type Intent, intentOf } from './intent.ts';
+export { type Intent, intentOf, isApproval } from './intent.ts';
 export type { ManageInput } from './manage/index.ts';
 export { countsIncentive, formatAmount, incentiveNote, swapNote } from './messages.ts';
 export { feeNotes, type OpenInput, type PreparedOpen } from './open/index.ts';

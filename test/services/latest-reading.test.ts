@@ -62,5 +62,5 @@ test('behavior: nothing is known while the database does not answer', async () =
   expect(await reading.latest()).toBeNull();
   breakDown(false);
   advance(10_000);
-  expect(await reading.latest()).toBe(4);
+  expect(await reading.latest()).toBe(3);
 });

@@ -12,7 +12,7 @@ const LIQUIDATION = 'liquidation { liquidationPrice priceDropPct }';
 const PREVIEW = `position { leverage requestedLtvPct ltvPct collateralAmount debtAmount equity depositBasis leverageApyPct priceImpactPct swapSource ${LIQUIDATION} }`;
 const CALL = '{ to data value }';
 const PLAN = 'expiresAt signingUrl instructions sendCalls simulatedGas received { token { address symbol } amount }';
-const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path approvals ${CALL} tx ${CALL} ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
+const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path calls { to data value isApproval } ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
 const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmount netApyPct ${LIQUIDATION} fees { stockLegBps yieldLegBps estimatedUsd }
   stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct combined { collateralAmount debtAmount ltvPct liquidationPriceUsd priceDropToLiquidationPct } }
   yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct oraclePriceAsOf } }`;
@@ -113,8 +113,17 @@ const plan =
         { wallet, input: value },
       )
     )[root];
-const openPlan = plan('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
-const managePlan = plan('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
+/** The calls as a bundle has them: approvals apart from the transaction. */
+const bundle =
+  (...of: Parameters<typeof plan>) =>
+  async (...given: Parameters<ReturnType<typeof plan>>) => {
+    const { calls, ...answer } = await plan(...of)(...given);
+    const parts = (isApproval: boolean) =>
+      calls.filter((call: Json) => call.isApproval === isApproval).map(({ isApproval: _is, ...call }: Json) => call);
+    return { ...answer, approvals: parts(true), tx: parts(false)[0] };
+  };
+const openPlan = bundle('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
+const managePlan = bundle('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
 const depositPlan = plan(
   'equityDepositPlan',
   'EquityDepositInput',
