@@ -120,7 +120,9 @@ describe('cache hints', () => {
     readFreshness({}, freshness.ctx);
     expect(freshness.validity().untilMs).toBe(NOW_MS + 1_000);
     const histories = world();
-    await listHistories({ kind: 'borrowApy', resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
+    const [chain] = histories.ctx.services.catalog.chains;
+    if (!chain) throw new Error('a chain is served');
+    await listHistories(chain, { kind: 'borrowApy', resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
     expect(histories.validity().untilMs).toBe(NOW_MS + 10_000);
   });
 

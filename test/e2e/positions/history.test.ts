@@ -138,6 +138,28 @@ test('default: the stock legs of the seeded vaults have their whole history, and
   }
 });
 
+test('behavior: GraphQL lists the stock legs of a wallet, and finds one on its chain alone', async () => {
+  const query = `query ($wallet: Address!, $strategyId: StrategyId!) {
+    wallet(address: $wallet) { equityPositions { strategyId } stockLegs { strategyId isOpen } }
+    chains { chainId stockLeg(wallet: $wallet, strategyId: $strategyId) { strategyId isOpen } }
+  }`;
+  const { body } = await service.get(`/v1/partner/positions/${VAULT_OWNER}?chainId=4663`, PARTNER);
+  const legs = body.equityPositions.map(({ strategyId }: Json) => ({ strategyId, isOpen: true }));
+  const variables = { wallet: VAULT_OWNER, strategyId: legs[0].strategyId };
+  const { data } = (await service.graphql(query, variables, PARTNER)).body;
+  expect(data.wallet.stockLegs).toEqual(expect.arrayContaining(legs));
+  expect(data.chains).toEqual([
+    { chainId: 1, stockLeg: null },
+    { chainId: 4663, stockLeg: legs[0] },
+  ]);
+  const none = (await service.graphql(query, { ...variables, wallet: WALLET }, PARTNER)).body.data;
+  expect([none.wallet.stockLegs, none.chains[1].stockLeg]).toEqual([[], null]);
+  const refused = await service.graphql(
+    '{ chains { stockLeg(wallet: "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc", strategyId: "equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55") { isOpen } } }',
+  );
+  expect(refused.body.errors?.[0].extensions.code).toBe('unauthorized');
+});
+
 test.each([
   ['a vault that the wallet never had', WALLET, undefined, 404, 'not_found'],
   ['a vault that does not exist', VAULT_OWNER, `equity-0x${'12'.repeat(32)}`, 404, 'not_found'],

@@ -1,6 +1,7 @@
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
 import { deleverageRow } from './deleverage.ts';
+import { withRestWords } from './plan-words.ts';
 import { positionHistory, statement, stockLegHistory } from './position-history.ts';
 import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
@@ -120,7 +121,7 @@ const bundle =
     const { calls, ...answer } = await plan(...of)(...given);
     const parts = (isApproval: boolean) =>
       calls.filter((call: Json) => call.isApproval === isApproval).map(({ isApproval: _is, ...call }: Json) => call);
-    return { ...answer, approvals: parts(true), tx: parts(false)[0] };
+    return withRestWords({ ...answer, approvals: parts(true), tx: parts(false)[0] });
   };
 const openPlan = bundle('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
 const managePlan = bundle('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);

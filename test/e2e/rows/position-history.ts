@@ -1,3 +1,4 @@
+import type { Json } from '../../support/service.ts';
 import { chainOf, dataOf, type Row } from './reads.ts';
 
 /** The index of the position that an example names, by itself or within its positionId. */
@@ -43,8 +44,9 @@ export const positionHistory: Row = {
 };
 export const stockLegHistory: Row = {
   ask: async (service, { params }) => {
-    const document = `query ($wallet: Address!, $strategyId: StrategyId!) { stockLeg(wallet: $wallet, strategyId: $strategyId) { chainId wallet strategyId isOpen stockToken { symbol } depositToken { symbol } ${PAST} } }`;
-    return (await dataOf(service, document, { wallet: params?.address, strategyId: params?.id })).stockLeg;
+    const document = `query ($wallet: Address!) { wallet(address: $wallet) { stockLegs { chainId wallet strategyId isOpen stockToken { symbol } depositToken { symbol } ${PAST} } } }`;
+    const { wallet } = await dataOf(service, document, { wallet: params?.address });
+    return wallet.stockLegs.find(({ strategyId }: Json) => strategyId === params?.id);
   },
   names: [[/^address$/, 'wallet'], [/^open$/, 'isOpen'], [/^(stock|deposit)Symbol$/, '$1Token.symbol'], ...PAST_NAMES],
 };
