@@ -5,7 +5,6 @@ import { createDerive } from '../derive/row.ts';
 import manifest from '../generated/manifest.json' with { type: 'json' };
 import type { AnyRoute } from '../types.ts';
 import { alertRoutes } from './alert/alerts.ts';
-import { alertJobsRoute } from './alert/jobs.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { bestRoute } from './best.ts';
 import { driftHistoryRoute } from './drift-history.ts';
@@ -17,7 +16,6 @@ import { manageRoute } from './manage.ts';
 import { opsRoutes } from './ops.ts';
 import { deleverageRoute } from './position/deleverage.ts';
 import { positionHistoryRoutes } from './position/history.ts';
-import { indexersRoute } from './position/indexers.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
@@ -49,8 +47,6 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     deleverageRoute(options),
     ...opsRoutes(options),
     driftHistoryRoute(options),
-    indexersRoute(options),
-    alertJobsRoute(),
     ...stressRoutes(options),
     ...alertRoutes(options),
     bestRoute(options),

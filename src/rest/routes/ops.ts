@@ -72,10 +72,11 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   ];
 }
 
-type Report = NonNullable<NonNullable<OpsPortfoliosQuery['ops']>['report']>;
+type Report = NonNullable<NonNullable<OpsPortfoliosQuery['ops']>['reports']>['items'][number];
 
 function reportIn(ops: OpsPortfoliosQuery['ops']): Report {
-  return answered(answered(ops).report);
+  const [report] = answered(answered(ops).reports).items;
+  return answered(report ?? null);
 }
 
 function projectReport({ chainId, readAt, freshness, failure, counts, documents }: Report): unknown {

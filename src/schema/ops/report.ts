@@ -64,7 +64,7 @@ const DocumentConnectionRef = builder.connectionObject(
   { name: 'PortfolioDocumentEdge', description: 'A wallet as one JSON value, and its place in the list.' },
 );
 
-export const ReportRef = builder.objectRef<ReportWithAge>('PortfolioReport').implement({
+const ReportRef = builder.objectRef<ReportWithAge>('PortfolioReport').implement({
   description: 'Every wallet of a chain, read at one block and cached for 60 seconds.',
   fields: (t) => ({
     chainId: t.field({ type: 'ChainId', description: 'Id of the chain.', resolve: ({ report }) => report.chainId }),
@@ -115,7 +115,7 @@ export const ReportListRef = builder.objectRef<ReportList>('PortfolioReports').i
   fields: (t) => ({
     items: t.expose('reports', {
       type: [ReportRef],
-      complexity: { field: 1, multiplier: 2 },
+      complexity: { field: 1, multiplier: 1 },
       description: `Reports, one per chain, at most ${MAX_CHAINS}, in the order of the catalog.`,
     }),
     missingChains: t.expose('missingChains', {

@@ -12,6 +12,7 @@ import {
 } from '../../resolvers/position/history-views.ts';
 import {
   findStockLeg,
+  listStockLegs,
   type PositionHistoryRow,
   readPnlDifference,
   readPnlSplit,
@@ -20,8 +21,10 @@ import {
 } from '../../resolvers/position/position-history.ts';
 import { findPosition, vaultOf } from '../../resolvers/position/positions.ts';
 import { statementOf } from '../../resolvers/position/statement.ts';
+import { MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { builder } from '../builder.ts';
+import { ChainRef } from '../common/chain.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { pageArgs } from '../common/page.ts';
@@ -304,21 +307,31 @@ builder.queryFields((t) => ({
     resolve: (_root, { wallet, chainId, positionIndex }, ctx) =>
       findPosition({ wallet, chainId, index: positionIndex }, ctx),
   }),
+}));
+
+builder.objectFields(ChainRef, (t) => ({
   stockLeg: t.field({
     type: StockLegRef,
     nullable: true,
     authScopes: { partner: true },
     description:
-      'The stock leg of a vault of a wallet, also of one that it has left; `null` = there is no such vault, or nothing of it is known. Needs a key.',
+      'The stock leg of a vault of a wallet, also of one that it has left, and while the chain is not measured; `null` = there is no such vault here, or nothing of it is known. Needs a key.',
     args: {
       wallet: t.arg({ type: 'Address', required: true, description: 'The owner.' }),
       strategyId: t.arg({ type: 'StrategyId', required: true, description: 'Id of the vault.' }),
     },
-    resolve: (_root, args, ctx) => findStockLeg(args, ctx),
+    resolve: (chain, args, ctx) => findStockLeg(chain, args, ctx),
   }),
 }));
 
 builder.objectFields(WalletRef, (t) => ({
+  stockLegs: t.field({
+    type: [StockLegRef],
+    nullable: true,
+    complexity: { field: 5, multiplier: 2 },
+    description: `The stock legs of the vaults that the wallet is in, or has left, with what is recorded of them; one per vault, at most ${MAX_VAULTS}.`,
+    resolve: async ({ readings }, _args, ctx) => [...(await listStockLegs(readings, ctx))],
+  }),
   statementCsv: t.string({
     complexity: 50,
     description:

@@ -15,7 +15,7 @@ import { pageByKey, requestedPageSize } from '../../resolvers/common/page.ts';
 import { readPortfolio } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
 import { defineNode } from '../common/node.ts';
-import { pageArgs } from '../common/page.ts';
+import { measuredFields, pageArgs } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { DriftConnectionRef, DriftRef } from '../ops/drift.ts';
@@ -174,7 +174,15 @@ const PortfolioItemRef = builder.unionType('PortfolioItem', {
 });
 
 export const PortfolioItemConnectionRef = builder.connectionObject(
-  { type: PortfolioItemRef, name: 'PortfolioItemConnection', description: 'A page of loops and vaults.' },
+  {
+    type: PortfolioItemRef,
+    name: 'PortfolioItemConnection',
+    description: 'A page of loops and vaults.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+    }),
+  },
   { name: 'PortfolioItemEdge', description: 'A loop or vault and its place in the list.' },
 );
 

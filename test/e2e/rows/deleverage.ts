@@ -1,4 +1,5 @@
 import type { Name } from './compare.ts';
+import { withRestWords } from './plan-words.ts';
 import { indexOf } from './position-history.ts';
 import { chainOf, dataOf, type Row } from './reads.ts';
 
@@ -27,7 +28,7 @@ export function deleverageRow({
         maxSwapLossPct: example.query?.maxSwapLossPct,
       });
       const { deleverageOptions, ...identity } = position;
-      return { ...identity, ...deleverageOptions };
+      return withRestWords({ ...identity, ...deleverageOptions });
     },
     names: [
       [/^address$/, 'wallet'],

@@ -1,7 +1,8 @@
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
 import { deleverageRow } from './deleverage.ts';
-import { alertJobs, indexers, positionHistory, statement, stockLegHistory } from './position-history.ts';
+import { withRestWords } from './plan-words.ts';
+import { positionHistory, statement, stockLegHistory } from './position-history.ts';
 import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
 /** The rows of partners and of operations: previews, plans, positions and portfolios. */
@@ -12,7 +13,7 @@ const LIQUIDATION = 'liquidation { liquidationPrice priceDropPct }';
 const PREVIEW = `position { leverage requestedLtvPct ltvPct collateralAmount debtAmount equity depositBasis leverageApyPct priceImpactPct swapSource ${LIQUIDATION} }`;
 const CALL = '{ to data value }';
 const PLAN = 'expiresAt signingUrl instructions sendCalls simulatedGas received { token { address symbol } amount }';
-const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path approvals ${CALL} tx ${CALL} ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
+const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path calls { to data value isApproval } ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
 const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmount netApyPct ${LIQUIDATION} fees { stockLegBps yieldLegBps estimatedUsd }
   stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct combined { collateralAmount debtAmount ltvPct liquidationPriceUsd priceDropToLiquidationPct } }
   yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct oraclePriceAsOf } }`;
@@ -113,8 +114,17 @@ const plan =
         { wallet, input: value },
       )
     )[root];
-const openPlan = plan('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
-const managePlan = plan('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
+/** The calls as a bundle has them: approvals apart from the transaction. */
+const bundle =
+  (...of: Parameters<typeof plan>) =>
+  async (...given: Parameters<ReturnType<typeof plan>>) => {
+    const { calls, ...answer } = await plan(...of)(...given);
+    const parts = (isApproval: boolean) =>
+      calls.filter((call: Json) => call.isApproval === isApproval).map(({ isApproval: _is, ...call }: Json) => call);
+    return withRestWords({ ...answer, approvals: parts(true), tx: parts(false)[0] });
+  };
+const openPlan = bundle('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
+const managePlan = bundle('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
 const depositPlan = plan(
   'equityDepositPlan',
   'EquityDepositInput',
@@ -335,6 +345,4 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/ops/portfolios': portfolios,
   '/v1/ops/portfolio/{address}': portfolio,
   '/v1/ops/drift-history': driftHistory,
-  '/v1/ops/indexers': indexers,
-  '/v1/ops/alert-jobs': alertJobs,
 };

@@ -15,7 +15,7 @@ import { vaultIdParam } from '../../schemas/drift-history.ts';
 import { positionHistoryBody, stockLegHistoryBody, walletStatement } from '../../schemas/history/position-history.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
 import { type AnyRoute, defineRoute } from '../../types.ts';
-import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import { answered, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 import { foundAt, placeInPath } from './place.ts';
 
 const MAX_EVENTS = 500;
@@ -143,7 +143,8 @@ function stockLegRoute(): AnyRoute {
     }),
     variables: ({ params: { address, id, limit, after, points } }): StockLegHistoryQueryVariables =>
       withoutUndefined({ address, strategyId: id, first: limit, after, points }),
-    project: ({ stockLeg }: StockLegHistoryQuery, { params: { address, id } }) => {
+    project: ({ chains }: StockLegHistoryQuery, { params: { address, id } }) => {
+      const [stockLeg] = answered(chains).flatMap((chain) => chain.stockLeg ?? []);
       if (!stockLeg) {
         throw new NotFoundError(
           `${address} has no events in the vault ${id}. Send the id of a vault that the wallet is or was in.`,
