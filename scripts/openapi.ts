@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import { createOpenApi } from '../src/rest/openapi/document.ts';
 import { createRoutes } from '../src/rest/routes/index.ts';
-import { sharedSchema } from '../src/schema/index.ts';
 import { INTERFACE_VERSION } from '../src/rest/types.ts';
+import { sharedSchema } from '../src/schema/index.ts';
 import { equityChainIds } from '../src/transactions/equity/index.ts';
 
 const { chains, chainIds } = createCatalog(curatedChains);

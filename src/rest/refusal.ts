@@ -30,6 +30,11 @@ export function refusalError(refusal: Refusal): AppError {
   });
 }
 
+/** @throws the error of a builder's answer that is a refusal */
+export function refuse(answer: { readonly __typename: string }): void {
+  if (answer.__typename in CODES) throw refusalError(answer as Refusal);
+}
+
 /** Whether a builder's answer is a refusal. */
 export function isRefusal<T extends { readonly __typename: string }>(answer: T): answer is Extract<T, Refusal> {
   return answer.__typename in CODES;

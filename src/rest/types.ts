@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { z } from 'zod';
 import type { CacheValidity } from '../shared/cache-validity.ts';
 import type { Deprecation } from '../shared/contract/deprecation.ts';
-import type { AppError, ErrorCode } from '../shared/errors.ts';
+import type { ErrorCode } from '../shared/errors.ts';
 import type { AnswerSchema } from './openapi/json-schema.ts';
 
 /** Version in the OpenAPI document. */
@@ -223,14 +223,19 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
 /** A row of the table with any types. */
 export type AnyRoute = Route;
 
+type BodyObject = Readonly<Record<string, unknown>>;
+
 /** What a row answers beside the data of its operation. */
 export interface Beside<Params, Body> {
   /** Values of its input that the body repeats. */
   readonly repeated?:
-    | { readonly schema: z.ZodObject; readonly of: (input: RowInput<Params, Body>) => object }
+    | { readonly schema: z.ZodObject; readonly of: (input: RowInput<Params, Body>, body: BodyObject) => object }
     | undefined;
-  /** Error for an object that does not exist. Absent: it always exists. */
-  readonly missing?: ((input: RowInput<Params, Body>) => AppError) | undefined;
+  /**
+   * Check what was found. `null` = the object does not exist.
+   * @throws AppError
+   */
+  readonly check?: ((body: BodyObject | null, input: RowInput<Params, Body>) => void) | undefined;
 }
 
 /** A row whose body is derived from its operation. */

@@ -102,7 +102,11 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
     logger: logs.logger,
   });
   const schema = sharedSchema();
-  const routes = createRoutes({ schema: sharedSchema(), chainIds: curatedChains.map(({ chainId }) => chainId), equityChainIds: [4663] });
+  const routes = createRoutes({
+    schema: sharedSchema(),
+    chainIds: curatedChains.map(({ chainId }) => chainId),
+    equityChainIds: [4663],
+  });
   const complete = completeContext();
   const services = faulty('services', { ...complete.live(), ...options.services });
   const cors = { origins: config.corsOrigins };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
-import { sharedSchema } from '../../src/schema/index.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { APR_PCT, APY_PCT } from '../../src/upstreams/readings.ts';
 import type { Json } from '../support/service.ts';
 

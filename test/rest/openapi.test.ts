@@ -7,8 +7,8 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { exampleName } from '../../src/rest/openapi/operation.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
-import { sharedSchema } from '../../src/schema/index.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
+import { sharedSchema } from '../../src/schema/index.ts';
 import { equityChainIds } from '../../src/transactions/equity/index.ts';
 import type { Json } from '../support/service.ts';
 

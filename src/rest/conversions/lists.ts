@@ -24,10 +24,30 @@ export const listConversions = {
       return item;
     },
   },
+  /** Gaps under the names of the row. */
+  named: {
+    schema: same,
+    convert: (gaps, { namesOf }) =>
+      listOf(gaps).flatMap((gap) => {
+        const names = namesOf(String(gap.field));
+        return (names.length === 0 ? [gap.field] : names).map((field) => ({ ...gap, field }));
+      }),
+  },
   /** The items of a page that holds all of them. */
   nodes: {
     schema: (of) => (of as { properties: { nodes: JsonSchema } }).properties.nodes,
     convert: (page) => (page as { readonly nodes: unknown }).nodes,
+  },
+  /** The cursor of the next page; null after the last one. */
+  nextCursor: {
+    schema: () => ({
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+      description: 'Send it as "after" for the next page; null = this is the last one.',
+    }),
+    convert: (page) => {
+      const { hasNextPage, endCursor } = page as { readonly hasNextPage: boolean; readonly endCursor?: string };
+      return hasNextPage ? endCursor : null;
+    },
   },
   /** The first `url` of a list. */
   firstUrl: {

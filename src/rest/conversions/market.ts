@@ -138,7 +138,7 @@ export const marketConversions = {
   assumed: {
     mayBeAbsent: true,
     schema: (of) => of,
-    convert: (gaps, _around, namesOf) =>
+    convert: (gaps, { namesOf }) =>
       assumedIn(
         listOf<{ field: string; reason: string; message: string }>(gaps).flatMap((gap) => {
           const names = namesOf(gap.field);

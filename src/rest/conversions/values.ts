@@ -16,6 +16,8 @@ const msOf = (at: unknown) => Date.parse(String(at));
 export const valueConversions = {
   /** A time as whole unix seconds. */
   unixSeconds: { schema: integer, convert: (at) => Math.floor(msOf(at) / 1_000) },
+  /** A whole number of text, a JSON number. */
+  integer: { schema: integer, convert: Number },
   /** A time as unix milliseconds. */
   unixMs: { schema: integer, convert: msOf },
   /** The calendar day of a time, YYYY-MM-DD. */
@@ -45,6 +47,8 @@ export const valueConversions = {
   },
   /** A price with at most 12 places. */
   price: { schema: same, convert: (usd) => new Decimal(String(usd)).decimalPlaces(PRICE_PLACES).toFixed() },
+  /** An amount; absent when it is zero. */
+  unlessZero: { schema: same, mayBeAbsent: true, convert: (amount) => (amount === '0' ? undefined : amount) },
   /** True, or absent. */
   onlyIfTrue: {
     schema: () => ({ type: 'boolean', const: true }),

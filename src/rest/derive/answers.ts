@@ -1,6 +1,6 @@
 import { type GraphQLSchema, getNullableType, isListType, parse } from 'graphql';
 import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
-import type { Conversions } from './conversion.ts';
+import type { Conversions, Vocabulary } from './conversion.ts';
 import { conversionOf, projectorOf } from './project.ts';
 import { objectSchema, schemaOfShape } from './schema.ts';
 import { type Member, type Shape, shapeOf } from './shape.ts';
@@ -16,76 +16,78 @@ export interface Answer {
   schema(refer: Refer, isOpen: boolean): JsonSchema;
 }
 
-export interface AnswerDeps {
+export interface AnswerDeps extends Vocabulary {
   readonly schema: GraphQLSchema;
   /** The operations with their marks. */
   readonly documents: Readonly<Record<string, { readonly row: string }>>;
-  readonly conversions: Conversions;
 }
 
 /** Derive the answers of rows from their operations and the schema, each when it is first needed. */
-export function createAnswers({ schema, documents, conversions }: AnswerDeps): (operation: string) => Answer {
+export function createAnswers({ schema, documents, ...vocabulary }: AnswerDeps): (operation: string) => Answer {
+  const { conversions } = vocabulary;
   return (operation) => {
     const find = () => {
       const text = documents[operation]?.row;
       if (text === undefined) throw new Error(`no operation is named ${operation}`);
-      return bodyMember(shapeOf(schema, parse(text)));
+      return bodyOf(shapeOf(schema, parse(text)));
     };
-    let body: { readonly path: readonly Member[] } | undefined;
+    let body: BodyPlace | undefined;
     let project: ((data: unknown) => unknown) | undefined;
     return {
       body(data) {
         body ??= find();
-        project ??= projectBody(body.path, conversions);
+        project ??= projectBody(body, vocabulary);
         return project(data);
       },
       schema(refer, isOpen) {
         body ??= find();
-        return bodySchema(body.path, conversions, refer, isOpen);
+        return bodySchema(body, conversions, refer, isOpen);
       },
     };
   };
 }
 
+/** Where a body is in the data of an operation. */
+interface BodyPlace {
+  /** The fields that lead to it; empty: it is the data itself. */
+  readonly path: readonly Member[];
+  readonly shape: Shape | undefined;
+}
+
 /**
- * The body is the only field of an operation, and a member that is joined into it (`@at(path: ".")`) when it is the only one.
+ * The body is the only field of an operation, or a member that is joined into it (`@at(path: ".")`) when it is the only one. It is
+ * the data itself where the only field has a place in it.
  */
-function bodyMember({ members }: Shape): { readonly path: readonly Member[] } {
-  const [member, ...more] = members;
+function bodyOf(data: Shape): BodyPlace {
+  const [member, ...more] = data.members;
   if (!member || more.length > 0) throw new Error('the operation of a row has one field');
+  if (member.place?.length) return { path: [], shape: data };
   const path = [member];
   for (let last = member; ; ) {
-    const [only, ...others] = last.shape?.members ?? [];
-    if (!only || others.length > 0 || only.place?.length !== 0 || last.conversion !== undefined) return { path };
+    const [only, ...others] = last.conversion === undefined ? (last.shape?.members ?? []) : [];
+    if (!only || others.length > 0 || only.place?.length !== 0) return { path, shape: last.shape };
     path.push(only);
     last = only;
   }
 }
 
-function projectBody(path: readonly Member[], conversions: Conversions): (data: unknown) => unknown {
-  const last = path.at(-1) as Member;
-  const conversion = conversionOf(last, conversions);
-  const one = last.shape ? projectorOf(last.shape, conversions) : undefined;
-  const project = (value: unknown): unknown =>
-    one === undefined ? value : Array.isArray(value) ? value.map((item) => one(item)) : one(value as never);
+function projectBody({ path, shape }: BodyPlace, vocabulary: Vocabulary): (data: unknown) => unknown {
+  const last = path.at(-1);
+  const conversion = last && conversionOf(last, vocabulary.conversions);
+  const one = shape && projectorOf(shape, vocabulary);
   return (data) => {
-    let value: unknown = data;
-    let around: unknown = data;
-    for (const { name } of path) {
-      around = value;
-      value = (value as Readonly<Record<string, unknown>> | null)?.[name] ?? null;
-    }
-    if (value === null) return null;
-    const body = project(value);
-    return conversion ? conversion.convert(body, around as never, () => []) : body;
+    let raw: unknown = data;
+    for (const { name } of path) raw = (raw as Readonly<Record<string, unknown>> | null)?.[name] ?? null;
+    if (raw === null) return null;
+    const body = !one ? raw : Array.isArray(raw) ? raw.map((item) => one(item)) : one(raw as never);
+    return conversion ? conversion.convert(body, { raw, namesOf: () => [] }) : body;
   };
 }
 
-function bodySchema(path: readonly Member[], conversions: Conversions, refer: Refer, isOpen: boolean): JsonSchema {
-  const last = path.at(-1) as Member;
-  const { shape, field } = last;
+function bodySchema({ path, shape }: BodyPlace, conversions: Conversions, refer: Refer, isOpen: boolean): JsonSchema {
+  const last = path.at(-1);
   const make = isOpen ? objectSchema : schemaOfShape;
   const one = shape ? make(shape, conversions, refer) : {};
-  const plain = isListType(getNullableType(field.type)) ? { type: 'array', items: one } : one;
-  return conversionOf(last, conversions)?.schema(plain, refer) ?? plain;
+  const plain = last && isListType(getNullableType(last.field.type)) ? { type: 'array', items: one } : one;
+  return (last && conversionOf(last, conversions)?.schema(plain, refer)) ?? plain;
 }

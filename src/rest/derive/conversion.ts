@@ -10,15 +10,27 @@ export interface Conversion {
   /**
    * Convert.
    * @param value as the body would have it, marks below applied; never null, unless `takesNull`
-   * @param around the object around it, as the operation answered it
-   * @param namesOf names in the body of the fields of that object
    * @returns `undefined` = absent
    */
-  readonly convert: (value: unknown, around: Readonly<Record<string, unknown>>, namesOf: NamesOf) => unknown;
+  readonly convert: (value: unknown, at: Place) => unknown;
   /** Whether null is converted too. */
   readonly takesNull?: boolean;
   /** Whether the result may be absent although the value is not null. */
   readonly mayBeAbsent?: boolean;
 }
 
+/** Where a value is converted. */
+export interface Place {
+  /** The value as the operation answered it. */
+  readonly raw: unknown;
+  readonly namesOf: NamesOf;
+}
+
 export type Conversions = Readonly<Record<string, Conversion>>;
+
+/** What rows have beside their operations. */
+export interface Vocabulary {
+  readonly conversions: Conversions;
+  /** Throw the error of an answer that is a refusal. */
+  readonly refuse: (answer: { readonly __typename: string }) => void;
+}

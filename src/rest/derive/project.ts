@@ -1,5 +1,5 @@
-import { type GraphQLOutputType, getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
-import type { Conversion, Conversions, NamesOf } from './conversion.ts';
+import { type GraphQLOutputType, getNamedType, getNullableType, isListType, isObjectType, isUnionType } from 'graphql';
+import type { Conversion, Conversions, NamesOf, Vocabulary } from './conversion.ts';
 import type { Member, Shape } from './shape.ts';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -13,11 +13,13 @@ type IsNone = (path: string) => boolean;
 export type Project = (data: Data, isNone?: IsNone) => Body;
 
 /** Make the function that forms the bodies of a shape. The shape is walked here, once. */
-export function projectorOf(shape: Shape, conversions: Conversions): Project {
+export function projectorOf(shape: Shape, vocabulary: Vocabulary): Project {
   const namesOf = namesIn(shape);
-  const steps = shape.members.filter(({ isHidden }) => !isHidden).map((member) => step(member, conversions, namesOf));
+  const steps = shape.members.filter(({ isHidden }) => !isHidden).map((member) => step(member, vocabulary, namesOf));
   const hasGaps = shape.members.some(({ name }) => name === 'gaps') && asksGaps(shape);
+  const isUnion = isUnionType(shape.type);
   return (data, around = NEVER) => {
+    if (isUnion) vocabulary.refuse(data as never);
     const body: Body = {};
     const isNone = hasGaps ? noneIn(data) : around;
     for (const add of steps) add(data, body, isNone);
@@ -43,10 +45,10 @@ function noneIn({ gaps }: Data): IsNone {
 
 type Step = (data: Data, body: Body, isNone: IsNone) => void;
 
-function step(member: Member, conversions: Conversions, namesOf: NamesOf): Step {
+function step(member: Member, vocabulary: Vocabulary, namesOf: NamesOf): Step {
   const { name, keepsNull, field } = member;
-  const conversion = conversionOf(member, conversions);
-  const format = formatterOf(member, conversions);
+  const conversion = conversionOf(member, vocabulary.conversions);
+  const format = formatterOf(member, vocabulary);
   const put = putterOf(member);
   return (data, body, isNone) => {
     const value = data[name];
@@ -57,7 +59,7 @@ function step(member: Member, conversions: Conversions, namesOf: NamesOf): Step 
       return;
     }
     const formatted = value === null ? null : format(value, isNone);
-    const shown = conversion === undefined ? formatted : conversion.convert(formatted, data, namesOf);
+    const shown = conversion === undefined ? formatted : conversion.convert(formatted, { raw: value, namesOf });
     if (shown !== undefined) put(body, shown);
   };
 }
@@ -72,9 +74,9 @@ export function conversionOf({ conversion }: Member, conversions: Conversions): 
 
 type Format = (value: unknown, isNone: IsNone) => unknown;
 
-function formatterOf({ shape, isNumber, field }: Member, conversions: Conversions): Format {
+function formatterOf({ shape, isNumber, field }: Member, vocabulary: Vocabulary): Format {
   if (shape === undefined) return listed(field.type, isNumber ? Number : (value) => value);
-  const project = projectorOf(shape, conversions) as (value: unknown, isNone: IsNone) => unknown;
+  const project = projectorOf(shape, vocabulary) as (value: unknown, isNone: IsNone) => unknown;
   if (!asksGaps(shape)) return listed(field.type, (value) => project(value, NEVER));
   const path = field.name;
   return (value, isNone) =>
@@ -102,7 +104,10 @@ function putterOf({ name, place }: Member): (body: Body, value: unknown) => void
   around.reverse();
   return (body, value) => {
     let object = body;
-    for (const part of around) object = (object[part] ??= {}) as Body;
+    for (const part of around) {
+      object[part] ??= {};
+      object = object[part] as Body;
+    }
     // A member that another one of the same name has made a place in.
     const known = object[last];
     object[last] = typeof known === 'object' && known !== null ? { ...known, ...(value as object) } : value;

@@ -6,8 +6,8 @@ import type { Answer } from './answers.ts';
 
 /** Make the function that adds to rows the bodies that their operations describe. */
 export function createDerive(answerOf: (operation: string) => Answer) {
-  return <Params, Body>({ tool, repeated, missing, ...route }: DerivedRoute<Params, Body>): AnyRoute => {
-    const beside: Beside<Params, Body> = { repeated, missing };
+  return <Params, Body>({ tool, repeated, check, ...route }: DerivedRoute<Params, Body>): AnyRoute => {
+    const beside: Beside<Params, Body> = { repeated, check };
     const derived = answered(route, answerOf(route.operation), beside);
     const brief =
       tool?.brief === undefined
@@ -30,18 +30,15 @@ interface Derived {
 function answered<Params, Body>(
   { params, operation, summary }: { readonly params: z.ZodType; readonly operation: string; readonly summary: string },
   answer: Answer,
-  { repeated, missing }: Beside<Params, Body>,
+  { repeated, check }: Beside<Params, Body>,
 ): Derived {
   const isFresh = params instanceof z.ZodObject && 'maxAge' in params.shape;
   return {
     project(data, input) {
       const body = answer.body(data);
-      if (body === null) {
-        throw (
-          missing?.(input as RowInput<Params, Body>) ?? new Error(`${operation} answered neither data nor an error`)
-        );
-      }
-      return repeated ? { ...(body as object), ...repeated.of(input as RowInput<Params, Body>) } : body;
+      check?.(body as never, input as RowInput<Params, Body>);
+      if (body === null) throw new Error(`${operation} answered neither data nor an error`);
+      return repeated ? { ...(body as object), ...repeated.of(input as RowInput<Params, Body>, body as never) } : body;
     },
     response: {
       derive(refer) {

@@ -37,17 +37,23 @@ interface Properties {
 /** The same of an object without a name, for a body that has more beside it. */
 export function objectSchema(shape: Shape, conversions: Conversions, refer: Refer): ObjectSchema {
   const own: Properties = { required: new Set(), properties: new Map() };
-  for (const member of shape.members) {
-    if (!member.isHidden) add(own, member, conversions, refer);
+  const shown = shape.members.filter(({ isHidden }) => !isHidden);
+  const paths = shown.map(pathOf);
+  for (const [i, member] of shown.entries()) {
+    // An object that others are placed in is no named schema.
+    const isOpen = paths.some((path, j) => j !== i && `${path}.`.startsWith(`${paths[i]}.`));
+    add(own, member, isOpen, conversions, refer);
   }
   return closed(own);
 }
+
+const pathOf = ({ name, place }: Member) => (place ?? [name]).join('.');
 
 function closed({ required, properties }: Properties): ObjectSchema {
   return { type: 'object', required: [...required], properties: Object.fromEntries(properties) };
 }
 
-function add(own: Properties, member: Member, conversions: Conversions, refer: Refer): void {
+function add(own: Properties, member: Member, isOpen: boolean, conversions: Conversions, refer: Refer): void {
   const { name, place, about, isAlways, keepsNull, field, shape } = member;
   const conversion = conversionOf(member, conversions);
   const isRequired =
@@ -62,7 +68,9 @@ function add(own: Properties, member: Member, conversions: Conversions, refer: R
     for (const key of isRequired ? joined.required : []) own.required.add(key);
     return;
   }
-  const schema = memberSchema(member, conversions, refer);
+  const whole = memberSchema(isOpen ? withoutFragment(member) : member, conversions, refer);
+  // Without the member, those that are placed in it are alone.
+  const schema = isOpen && !isRequired ? { ...whole, required: [] } : whole;
   const [first = name, ...rest] = place ?? [name];
   own.properties.set(first, placed(own.properties.get(first), rest, schema, { isRequired, about }));
   if (isRequired) own.required.add(first);
@@ -81,7 +89,7 @@ function placed(
     ...(as.about === undefined ? {} : { description: as.about }),
     ...known,
     type: 'object',
-    required: as.isRequired ? [...required, name] : required,
+    required: as.isRequired && !required.includes(name) ? [...required, name] : required,
     properties: { ...properties, [name]: placed(properties[name], rest, schema, { ...as, about: undefined }) },
   };
 }
@@ -91,9 +99,13 @@ function joinedSchemas(one: JsonSchema, other: JsonSchema): JsonSchema {
   return {
     ...a,
     ...b,
-    required: [...a.required, ...b.required],
+    required: [...new Set([...a.required, ...b.required])],
     properties: { ...a.properties, ...b.properties },
   };
+}
+
+function withoutFragment({ shape, ...member }: Member): Member {
+  return { ...member, shape: shape && { ...shape, fragment: undefined } };
 }
 
 function memberSchema(member: Member, conversions: Conversions, refer: Refer): JsonSchema {

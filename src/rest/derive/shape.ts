@@ -70,7 +70,8 @@ function objectShape(
   type: GraphQLCompositeType,
   sets: readonly SelectionSetNode[],
 ): Shape {
-  const all = possibleTypes(schema, type).map(({ name }) => name);
+  const choices = choicesOf(schema, fragments, type, sets);
+  const all = (choices?.map((choice) => choice.type) ?? possibleTypes(schema, type)).map(({ name }) => name);
   const selected = new Map<string, Selected>();
   const collect = (on: GraphQLCompositeType, types: ReadonlySet<string>, { selections }: SelectionSetNode): void => {
     for (const node of selections) {
@@ -78,6 +79,8 @@ function objectShape(
         const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
         const condition = schema.getType(fragment?.typeCondition?.name.value ?? on.name);
         if (!fragment || !isCompositeType(condition)) throw new Error('a fragment is on no type of the schema');
+        // What all refusals have is no part of a body.
+        if (isUnionType(on) && !isObjectType(condition)) continue;
         const within = new Set(possibleTypes(schema, condition).map(({ name }) => name));
         collect(condition, new Set([...types].filter((name) => within.has(name))), fragment.selectionSet);
         continue;
@@ -107,7 +110,14 @@ function objectShape(
       shape: isCompositeType(inner) && below.length > 0 ? objectShape(schema, fragments, inner, below) : undefined,
     };
   });
-  return { type, fragment: onlyFragment(sets), members, choices: choicesOf(schema, fragments, type, sets) };
+  const [only] = choices ?? [];
+  const isOne = choices?.length === 1;
+  return {
+    type,
+    fragment: isOne ? only?.fragment : onlyFragment(sets),
+    members,
+    choices: isOne ? undefined : choices,
+  };
 }
 
 /** `__typename` is of no use to a body. */
@@ -118,10 +128,11 @@ function fieldOf(type: GraphQLCompositeType, name: string): GraphQLField<unknown
   return field;
 }
 
-/** The name of the fragment that is all of a selection. */
+/** The name of the fragment that is all that a body shows of a selection. */
 function onlyFragment(sets: readonly SelectionSetNode[]): string | undefined {
   const [set, ...more] = sets;
-  const [node, ...others] = set?.selections ?? [];
+  const shown = set?.selections.filter((node) => node.kind !== Kind.FIELD || !marksOf(node).isHidden);
+  const [node, ...others] = shown ?? [];
   return node?.kind === Kind.FRAGMENT_SPREAD && others.length === 0 && more.length === 0 ? node.name.value : undefined;
 }
 
@@ -139,8 +150,8 @@ function choicesOf(
       if (node.kind === Kind.FIELD) return [];
       const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
       const on = schema.getType(fragment?.typeCondition?.name.value ?? '');
-      if (!fragment || !isObjectType(on))
-        throw new Error(`a fragment of the union ${type.name} is on none of its types`);
+      if (!fragment) throw new Error(`a fragment of the union ${type.name} is missing`);
+      if (!isObjectType(on)) return [];
       const only = { kind: Kind.SELECTION_SET, selections: [node] } as const;
       const isInline = node.kind === Kind.INLINE_FRAGMENT;
       return [objectShape(schema, fragments, on, [isInline ? fragment.selectionSet : only])];

@@ -96,7 +96,8 @@ export function partOfAnswer(schema: z.ZodType, refer: Refer): JsonSchema {
         return { ...refer(name, () => referred(withoutId(parts[name] ?? {}))), ...rest };
       }),
     );
-  return referred(withoutId(own));
+  const { id } = own;
+  return typeof id === 'string' ? refer(id, () => referred(withoutId(own))) : referred(own);
 }
 
 /** Convert a schema to one document: its named parts are under `$defs`. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
-import type { OpsDriftHistoryQuery, OpsDriftHistoryQueryVariables } from '../generated/operations.ts';
+import type { OpsDriftHistoryQueryVariables } from '../generated/operations.ts';
 import { addressParam, chainIdChoice, integerParam, marketIdParam } from '../schemas/common.ts';
-import { driftHistoryPage, vaultIdParam } from '../schemas/drift-history.ts';
+import { vaultIdParam } from '../schemas/drift-history.ts';
 import { driftKind, driftSeverity } from '../schemas/portfolio.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 /** Records of a page: as many as a page of the same list in GraphQL may have. */
 const MAX_RECORDS = 500;
@@ -14,8 +14,8 @@ const MAX_RECORDS = 500;
 const MAX_CURSOR_LENGTH = 64;
 
 /** The row of the history of drift. It is read from the database alone, so that it is there while a chain is not. */
-export function driftHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
-  return defineRoute({
+export function driftHistoryRoute({ chainIds, derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'GET',
     path: '/v1/ops/drift-history',
     surface: 'Ops',
@@ -62,15 +62,6 @@ export function driftHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
         after,
       });
     },
-    project: ({ ops }: OpsDriftHistoryQuery) => {
-      const { totalCount, pageInfo, nodes } = answered(answered(ops).driftHistory);
-      return {
-        count: totalCount,
-        next: pageInfo.hasNextPage ? pageInfo.endCursor : null,
-        records: nodes,
-      };
-    },
-    response: driftHistoryPage,
     errors: [...PARTNER_ERRORS, 'upstream_unavailable'],
     examples: [
       { summary: 'All chains' },

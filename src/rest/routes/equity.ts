@@ -1,23 +1,6 @@
 import { z } from 'zod';
 import { EQUITY_PREFIX } from '../../shared/ids.ts';
-import { absenceOf } from '../absence.ts';
-import type {
-  DepositFieldsFragment,
-  EquityDepositBuildMutation,
-  EquityExitBuildMutation,
-  EquitySimulateQuery,
-  EstimateFieldsFragment,
-  PlanFieldsFragment,
-} from '../generated/operations.ts';
-import { isRefusal, refusalError } from '../refusal.ts';
-import {
-  depositPreview,
-  equityDepositBatch,
-  equityExitBatch,
-  equitySimulation,
-  exitCosting,
-} from '../schemas/equity.ts';
-import { includedParts, issueList, sendsCalls } from '../schemas/plan.ts';
+import { includedParts, sendsCalls } from '../schemas/plan.ts';
 import {
   amountText,
   paidAddressText,
@@ -26,19 +9,9 @@ import {
   strategyIdText,
   swapLossNumber,
 } from '../schemas/transactions.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import {
-  type BoundsBody,
-  bodyCall,
-  boundsVariables,
-  contractCosts,
-  contractIssues,
-  contractReceived,
-  contractWorstCase,
-  slippageRatio,
-} from './builds.ts';
-import { projectEquityPosition } from './positions.ts';
-import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { type BoundsBody, boundsVariables } from './builds.ts';
+import { BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const SPY_VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -46,10 +19,6 @@ const OWNER = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc';
 /** More loops than any wallet has; keeps one batch within the gas of a block. */
 const MAX_LOOPS = 20;
 const BODY = 'JSON, at most 64 KiB.';
-
-const inExitCosting = absenceOf(exitCosting);
-const inDepositPreview = absenceOf(depositPreview);
-const inIssues = absenceOf(issueList);
 
 const vaultId = strategyIdText(`Vault id from the strategies list; starts with "${EQUITY_PREFIX}".`, EQUITY_PREFIX);
 const slippage = slippageNumber(0.01);
@@ -66,7 +35,7 @@ const equityChainId = (chainIds: readonly number[]) =>
     .meta({ type: 'integer', enum: [...chainIds], description: `Chain id: ${chainIds.join(' or ')} only.` });
 
 /** The three equity rows of the partner surface. */
-export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
+export function equityRoutes({ equityChainIds, derive }: RouteOptions): AnyRoute[] {
   const chainId = equityChainId(equityChainIds);
   const deposit = {
     strategyId: vaultId,
@@ -83,7 +52,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
     chainId,
   };
   return [
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/equity/simulate',
       surface: 'Partner',
@@ -95,15 +64,6 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       params: z.object({}),
       body: z.strictObject(deposit).meta({ id: 'EquitySimulateBody', description: BODY }),
       variables: ({ body }) => ({ input: depositVariables(body) }),
-      project: ({ equityDepositPreview: answer }: EquitySimulateQuery) => {
-        const simulation = answered(answer);
-        if (isRefusal(simulation)) throw refusalError(simulation);
-        const { chainId, strategyId, action, deposit, note } = simulation;
-        const issues = inIssues(contractIssues(simulation.issues), () => false);
-        const preview = projectPreview(simulation, deposit);
-        return { chainId, strategyId, action, note, issues, preview };
-      },
-      response: equitySimulation,
       errors: BUILD_ERRORS,
       examples: [
         { summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000' } },
@@ -113,7 +73,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         },
       ],
     }),
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/equity/deposit/build',
       surface: 'Partner',
@@ -135,21 +95,15 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         input: depositVariables(body),
         sendCalls: sendsCalls(include),
       }),
-      project: ({ equityDepositPlan: answer }: EquityDepositBuildMutation) => {
-        const batch = answered(answer);
-        if (isRefusal(batch)) throw refusalError(batch);
-        return projectBatch(batch, { preview: projectPreview(batch, batch.deposit) });
-      },
-      response: equityDepositBatch,
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000', userAddress: USER } }],
     }),
-    exitRoute(chainId),
+    exitRoute(chainId, derive),
   ];
 }
 
-function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
-  return defineRoute({
+function exitRoute(chainId: ReturnType<typeof equityChainId>, derive: RouteOptions['derive']): AnyRoute {
+  return derive({
     method: 'POST',
     path: '/v1/partner/equity/exit/build',
     surface: 'Partner',
@@ -197,25 +151,6 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
       input: exitVariables(body),
       sendCalls: sendsCalls(include),
     }),
-    project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
-      const batch = answered(answer);
-      if (isRefusal(batch)) throw refusalError(batch);
-      const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, received, readAt, oraclePriceAsOf } = batch;
-      const costing = {
-        costs: contractCosts(batch.costs),
-        totalSwapCostPctOfEquity,
-        worstCase: contractWorstCase(batch.worstCase),
-      };
-      return projectBatch(batch, {
-        ...(inExitCosting(costing, () => false) as typeof costing),
-        received: received ? contractReceived(received) : undefined,
-        readAt: readAt ?? undefined,
-        oraclePriceAsOf:
-          oraclePriceAsOf !== null || noneIn(batch.gaps)('oraclePriceAsOf') ? oraclePriceAsOf : undefined,
-        position: projectEquityPosition(batch.position),
-      });
-    },
-    response: equityExitBatch,
     errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
     examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
   });
@@ -248,54 +183,4 @@ interface ExitBody extends BoundsBody {
   readonly exact?: boolean | undefined;
   readonly allowUnsimulated?: boolean | undefined;
   readonly chainId?: number | undefined;
-}
-
-/** Format a preview for the contract: fields that need an unknown USD price are left out. */
-function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFieldsFragment): unknown {
-  const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
-  const { stock, yieldLeg, fees } = deposit;
-  const { token, borrowAmount: borrowUsdg, ...stockLeg } = stock;
-  const { collateralToken, ...yielding } = yieldLeg;
-  const body = {
-    ...deposit,
-    stock: { ...stockLeg, ...token, borrowUsdg },
-    yieldLeg: {
-      ...yielding,
-      collateralSymbol: collateralToken.displaySymbol,
-    },
-    costs: contractCosts(estimate.costs),
-    totalSwapCostPctOfEquity,
-    worstCase: contractWorstCase(estimate.worstCase),
-    readAt,
-    oraclePriceAsOf,
-    fees: { stockLegBps: fees.stockLegBps, yieldLegBps: fees.yieldLegBps, estimatedFeeUsd: fees.estimatedUsd },
-    slippage: slippageRatio(estimate),
-  };
-  const isNone = noneIn(estimate.gaps);
-  return inDepositPreview(body, (path) => isNone(path === 'yieldLeg.oraclePriceAsOf' ? `deposit.${path}` : path));
-}
-
-/** Shape a batch: no value where there is none. */
-function projectBatch(
-  batch: EstimateFieldsFragment & PlanFieldsFragment,
-  about: Readonly<Record<string, unknown>>,
-): unknown {
-  const { chainId, strategyId, action, atomicRequired, calls, expiresAt, signingUrl, instructions, sendCalls } = batch;
-  return {
-    chainId,
-    strategyId,
-    action,
-    calls: calls.map(bodyCall),
-    atomic: atomicRequired,
-    meta: {
-      ...about,
-      issues: inIssues(contractIssues(batch.issues), () => false),
-      sendCalls,
-      simulatedGas: batch.simulatedGas ?? undefined,
-      slippage: slippageRatio(batch),
-      expiresAt,
-      signingUrl: signingUrl ?? undefined,
-      instructions,
-    },
-  };
 }

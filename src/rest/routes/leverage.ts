@@ -1,50 +1,25 @@
 import { z } from 'zod';
 import { type GivenTarget, requireOneTarget } from '../../shared/input/manage-fields.ts';
-import { absenceOf } from '../absence.ts';
-import type {
-  EstimateFieldsFragment,
-  LeverageBuildMutation,
-  LeveragePlanFieldsFragment,
-  LeverageSimulateQuery,
-  LeverageSimulateQueryVariables,
-  PositionPreviewFieldsFragment,
-} from '../generated/operations.ts';
-import { isRefusal, refusalError } from '../refusal.ts';
+import type { LeverageSimulateQueryVariables } from '../generated/operations.ts';
 import { includedParts, sendsCalls } from '../schemas/plan.ts';
 import {
   amountText,
   anyTarget,
-  leverageSimulation,
   paidAddressText,
   slippageNumber,
   strategyChainId,
   strategyIdText,
   swapLossNumber,
   targetForms,
-  transactionBundle,
 } from '../schemas/transactions.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import {
-  type BoundsBody,
-  bodyCall,
-  boundsVariables,
-  contractCosts,
-  contractIssues,
-  contractReceived,
-  contractWorstCase,
-  inBody,
-  slippageRatio,
-  targetVariables,
-} from './builds.ts';
-import { answered, BUILD_ERRORS, noneIn, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { type BoundsBody, boundsVariables, inBody, targetVariables } from './builds.ts';
+import { BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 const SUSDE_PYUSD = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const SUSDE = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
 const USDT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const USER = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
-
-const inBundle = absenceOf(transactionBundle);
-const inSimulation = absenceOf(leverageSimulation);
 
 /** Fields of an open beside its target, by their names in the contract. */
 const openFields = ({ chainIds }: RouteOptions) => ({
@@ -84,6 +59,7 @@ function openForms(name: string, fields: OpenFields): z.ZodType {
 
 /** The rows that open leveraged positions. */
 export function leverageRoutes(options: RouteOptions): AnyRoute[] {
+  const { derive } = options;
   const open = openFields(options);
   const build = {
     ...open,
@@ -91,7 +67,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
     include: includedParts,
   };
   return [
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/leverage/simulate',
       surface: 'Partner',
@@ -103,29 +79,6 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       body: z.strictObject(withTarget(open, anyTarget)),
       bodyForms: openForms('LeverageSimulateBody', open),
       variables: ({ body }) => ({ input: openVariables(body) }),
-      project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
-        const preview = answered(answer);
-        if (isRefusal(preview)) throw refusalError(preview);
-        const { path, isDirect, isReallocate, amountFlashLoan, minTokenOut, reallocationFeeWei, borrowApy, note } =
-          preview;
-        return inSimulation(
-          {
-            path,
-            isDirect,
-            isReallocate,
-            amountFlashLoan,
-            minTokenOut,
-            reallocationFeeWei,
-            borrowApy,
-            note,
-            issues: contractIssues(preview.issues),
-            positionPreview: positionPreviewOf(preview, preview.position),
-            slippage: slippageRatio(preview),
-          },
-          isNoneOf(preview),
-        );
-      },
-      response: leverageSimulation,
       errors: BUILD_ERRORS,
       examples: [
         {
@@ -134,7 +87,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         },
       ],
     }),
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/leverage/build',
       surface: 'Partner',
@@ -151,12 +104,6 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
         input: openVariables(body),
         sendCalls: sendsCalls(include),
       }),
-      project: ({ openLeveragePlan: answer }: LeverageBuildMutation) => {
-        const plan = answered(answer);
-        if (isRefusal(plan)) throw refusalError(plan);
-        return projectPlan(plan);
-      },
-      response: transactionBundle,
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [
         {
@@ -177,63 +124,6 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       ],
     }),
   ];
-}
-
-/** Shape a plan as the frozen bundle: no value where there is none. */
-export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
-  const { chainId, action, path, calls, position, received, quotesExpireAt } = plan;
-  const body = {
-    chainId,
-    action,
-    path,
-    approvals: calls.filter(({ isApproval }) => isApproval).map(bodyCall),
-    tx: calls.filter(({ isApproval }) => !isApproval).map(bodyCall)[0],
-    meta: {
-      ...plan,
-      positionPreview: positionPreviewOf(plan, position),
-      issues: contractIssues(plan.issues),
-      received: contractReceived(received),
-      slippage: slippageRatio(plan),
-      expiresAt: quotesExpireAt,
-    },
-  };
-  return inBundle(body, isNoneOf(plan));
-}
-
-/**
- * Whether an empty field is `null` instead of absent. Among the nullable fields only the age of the oracle's price can be
- * unknown.
- */
-export function isNoneOf({ gaps }: EstimateFieldsFragment): (path: string) => boolean {
-  const isNone = noneIn(gaps);
-  return (path) => !path.endsWith('oraclePriceAsOf') || isNone('oraclePriceAsOf');
-}
-
-/** Project the position of a preview or plan to the contract. `null` = none is left, and the costs stand alone. */
-export function positionPreviewOf(
-  estimate: EstimateFieldsFragment,
-  position: PositionPreviewFieldsFragment | null,
-): unknown {
-  const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
-  return {
-    ...(position && positionOf(position)),
-    costs: contractCosts(estimate.costs),
-    totalSwapCostPctOfEquity,
-    worstCase: contractWorstCase(estimate.worstCase),
-    readAt,
-    oraclePriceAsOf,
-  };
-}
-
-function positionOf({
-  requestedLtvPct: requestedLtv,
-  ltvPct: effectiveLtv,
-  collateralAmount: amountLeveragedCollateral,
-  debtAmount: amountLoan,
-  leverageApyPct: expectedLeverageApy,
-  ...rest
-}: PositionPreviewFieldsFragment) {
-  return { ...rest, requestedLtv, effectiveLtv, amountLeveragedCollateral, amountLoan, expectedLeverageApy };
 }
 
 interface OpenBody extends BoundsBody, GivenTarget {

@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import type { LeveragedApyHistoryQuery } from '../generated/operations.ts';
 import { chainIdOfStrategy, integerParam, strategyIdParam } from '../schemas/common.ts';
-import { leveragedApyHistory } from '../schemas/reads.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { isStaleHistory } from './histories.ts';
-import { answered, HISTORY_PAGE, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { HISTORY_PAGE, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 /** Samples are kept this long; GraphQL has the same limit. */
 const MAX_DAYS = 400;
@@ -13,8 +10,8 @@ const MAX_DAYS = 400;
 const LEVERAGE_PATTERN = /^\d{1,3}(\.\d{1,18})?$/;
 
 /** The row of leveraged-APY histories. */
-export function leveragedHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
-  return defineRoute({
+export function leveragedHistoryRoute({ chainIds, derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'GET',
     path: '/v1/strategies/{id}/leveraged-apy-history',
     surface: 'Public',
@@ -41,18 +38,6 @@ export function leveragedHistoryRoute({ chainIds }: RouteOptions): AnyRoute {
         .describe(`UTC days up to the present one, which counts: 1 to ${MAX_DAYS}. Default 90.`),
     }),
     variables: ({ params }) => params,
-    project: ({ strategy }: LeveragedApyHistoryQuery) => {
-      const series = answered(answered(strategy).leveragedApyHistory);
-      return {
-        id: series.id,
-        leverage: series.leverage,
-        asOf: series.freshness?.asOf ?? null,
-        stale: isStaleHistory(series),
-        history: series.points.map(({ at, ratePct }) => ({ ts: Date.parse(at), apy: ratePct })),
-        gap: series.gaps[0],
-      };
-    },
-    response: leveragedApyHistory,
     errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
     examples: [
       {

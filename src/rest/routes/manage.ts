@@ -1,24 +1,22 @@
 import { z } from 'zod';
 import { BadRequestError } from '../../shared/errors.ts';
 import { checkManageFields, type GivenFields, requireOneTarget } from '../../shared/input/manage-fields.ts';
-import type { ManageBuildMutation, ManageBuildMutationVariables } from '../generated/operations.ts';
-import { isRefusal, refusalError } from '../refusal.ts';
+import type { ManageBuildMutationVariables } from '../generated/operations.ts';
 import { manageBody, manageForms } from '../schemas/manage-body.ts';
 import { sendsCalls } from '../schemas/plan.ts';
-import { type PositionIdParts, transactionBundle } from '../schemas/transactions.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
+import type { PositionIdParts } from '../schemas/transactions.ts';
+import type { AnyRoute } from '../types.ts';
 import { type BoundsBody, boundsVariables, inBody, targetVariables } from './builds.ts';
-import { projectPlan } from './leverage.ts';
 import { positionIdOf, positionPlace } from './position/place.ts';
-import { answered, BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
+import { BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts';
 
 /** A wallet of the local world, and its open position. */
 const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const OPEN_POSITION = '1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-0';
 
 /** The row that manages positions. */
-export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
-  return defineRoute({
+export function manageRoute({ chainIds, derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'POST',
     path: '/v1/partner/manage/build',
     surface: 'Partner',
@@ -40,12 +38,6 @@ export function manageRoute({ chainIds }: RouteOptions): AnyRoute {
       const sent = { field: 'body.positionId', value: positionIdOf(positionId) };
       return { 'body.id': sent, 'body.chainId': sent };
     },
-    project: ({ manageLeveragePlan: answer }: ManageBuildMutation) => {
-      const plan = answered(answer);
-      if (isRefusal(plan)) throw refusalError(plan);
-      return projectPlan(plan);
-    },
-    response: transactionBundle,
     errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
     examples: [
       { summary: 'Close', body: { userAddress: OWNER, positionId: OPEN_POSITION, action: 'close' } },

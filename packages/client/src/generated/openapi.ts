@@ -834,12 +834,9 @@ export interface components {
             /** @description Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused. */
             readonly allowUnsimulated?: boolean;
         };
-        /** @description A condition that is evaluated continuously, with the webhook that is notified. */
+        /** @description A condition that is evaluated continuously for a partner, with the webhook that is notified. */
         readonly Alert: {
-            /**
-             * Format: uuid
-             * @description Id of the alert.
-             */
+            /** @description Id of the alert, a UUID. */
             readonly id: string;
             /** @description Name that the partner gave it; may be empty. */
             readonly label: string;
@@ -847,50 +844,54 @@ export interface components {
              * @description Kind of its subject.
              * @enum {string}
              */
-            readonly subject: "wallet" | "position" | "vault" | "strategy";
+            readonly subject: "position" | "strategy" | "vault" | "wallet";
             /**
              * Format: int32
-             * @description The chain.
+             * @description Id of the chain.
              */
             readonly chainId: number;
+            /** @description The wallet; `null` = the subject is a strategy. */
             readonly wallet: string | null;
+            /** @description Index of the position among those of the wallet on chain; `null` = the subject is no position. */
             readonly positionIndex: number | null;
-            /** @description The strategy, or the equity vault of the wallet; null for a wallet or a position. */
+            /** @description The strategy, or the equity vault of the wallet; `null` = the subject is neither. */
             readonly strategyId: string | null;
             /**
              * @description The condition.
              * @enum {string}
              */
-            readonly condition: "headroom_below" | "apy_below" | "liquidity_below" | "stale" | "paused" | "liquidated";
+            readonly condition: "apy_below" | "headroom_below" | "liquidated" | "liquidity_below" | "paused" | "stale";
+            /** @description Threshold in the unit of the condition; `null` = the condition has none. */
             readonly threshold: string | null;
+            /** @description Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none. */
             readonly rearmAt: string | null;
             /** @description URL of the receiver. */
             readonly webhookUrl: string;
             /**
              * Format: int32
-             * @description Version of the signing secret, k in the header of the signature: the number of secrets so far.
+             * @description Version of the signing secret, `k` in the header of the signature.
              */
             readonly secretVersion: number;
+            /** @description Time until which earlier secrets sign as well; `null` = only the newest one signs. */
             readonly earlierSecretsEndAt: string | null;
             /**
-             * @description unknown: not evaluated yet. armed: it does not hold. firing: it holds, or is not over yet. not_applicable: there is no open position to evaluate; the alert stays active.
+             * @description State of the alert.
              * @enum {string}
              */
-            readonly status: "unknown" | "armed" | "firing" | "not_applicable";
+            readonly status: "armed" | "firing" | "not_applicable" | "unknown";
+            /** @description Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none. */
             readonly value: string | null;
-            /** @description Of the condition stale while it fires: what is past its freshness budget or missing. wallet: its reading. catalog: the strategy is no longer listed. Empty otherwise. */
-            readonly staleGroups: readonly ("lendingState" | "oracle" | "collateralApy" | "price" | "incentives" | "deployment" | "wallet" | "catalog")[];
+            /** @description Of the condition `STALE` while it fires: what is past its freshness budget, or missing; at most 8. Empty otherwise. */
+            readonly staleGroups: readonly ("catalog" | "collateralApy" | "deployment" | "incentives" | "lendingState" | "oracle" | "price" | "wallet")[];
+            /** @description Time of the values of the latest change of the state; `null` = not evaluated yet. */
             readonly observedAt: string | null;
+            /** @description Time of the latest change of the state; `null` = not evaluated yet. */
             readonly changedAt: string | null;
             /**
              * Format: date-time
              * @description Time of the registration.
              */
             readonly createdAt: string;
-        };
-        /** @description One alert. */
-        readonly AlertAnswer: {
-            readonly alert: components["schemas"]["Alert"];
         };
         /** @description An alert to register. */
         readonly AlertBody: {
@@ -923,23 +924,48 @@ export interface components {
             /** @description A name for people, at most 100 characters. */
             readonly label?: string;
         };
-        /** @description An event of an alert and the state of its delivery. */
-        readonly AlertDelivery: {
-            /**
-             * Format: uuid
-             * @description Id of the event, the same in every attempt.
-             */
+        /** @description One alert */
+        readonly AlertById: {
+            /** @description One alert of the key. Needs a key. */
+            readonly alert?: components["schemas"]["Alert"];
+        };
+        /** @description Register an alert */
+        readonly AlertCreate: {
+            /** @description Signing secret of its webhooks. It is shown here only: keep it at the receiver. */
+            readonly secret: string;
+            /** @description The alert. */
+            readonly alert: components["schemas"]["Alert"];
+        };
+        /** @description Delete an alert */
+        readonly AlertDelete: {
+            /** @description The requested id. */
             readonly id: string;
+            /** @description Whether there was such an alert of this key. */
+            readonly deleted: boolean;
+        };
+        /** @description Deliveries of alerts */
+        readonly AlertDeliveries: {
             /**
-             * Format: uuid
-             * @description Id of the alert.
+             * Format: int32
+             * @description Entries that match, on all pages.
              */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly deliveries: readonly components["schemas"]["AlertDelivery"][];
+        };
+        /** @description An event of an alert, and the state of its delivery. Events are kept for 30 days. */
+        readonly AlertDelivery: {
+            /** @description Id of the event, the same in every attempt. */
+            readonly id: string;
+            /** @description Id of the alert. */
             readonly alertId: string;
             /**
-             * @description fired: it began to hold. cleared: it is over. ended: it held, and no open position is left to judge. ping: a test.
+             * @description Kind of the event.
              * @enum {string}
              */
-            readonly type: "fired" | "cleared" | "ended" | "ping";
+            readonly type: "cleared" | "ended" | "fired" | "ping";
             /** @description The signed text that the receiver gets, JSON. */
             readonly body: string;
             /**
@@ -948,47 +974,51 @@ export interface components {
              */
             readonly occurredAt: string;
             /**
-             * @description pending: due, or waiting for its next attempt. delivered: answered with 200 to 299. dead: every attempt failed.
+             * @description State of the delivery.
              * @enum {string}
              */
-            readonly status: "pending" | "delivered" | "dead";
+            readonly status: "dead" | "delivered" | "pending";
             /**
              * Format: int32
              * @description Number of attempts so far.
              */
             readonly attempts: number;
+            /** @description Time of the next attempt at the earliest; `null` = there is none. */
             readonly nextAttemptAt: string | null;
+            /** @description Time at which it was delivered or given up; `null` = it is pending. */
             readonly finishedAt: string | null;
+            /** @description Status of the latest answer of the receiver; `null` = there was none. */
             readonly httpStatus: number | null;
-            /** @description Why the latest attempt failed; null = it did not, or there was none. certificate_expired, certificate_not_yet_valid, certificate_revoked, certificate_weak (a key or a hash that is too short), certificate_refused (a wrong purpose or signature), certificate_host (issued for another host name), certificate_self_signed, certificate_authority (its authority is not publicly trusted, or an intermediate certificate is missing): the certificate of the receiver. tls: any other failure of TLS. redirect: never followed. */
-            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_host" | "certificate_self_signed" | "certificate_authority" | "certificate_revoked" | "certificate_weak" | "certificate_refused" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
+            /** @description Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`, `certificate_weak` (a key or a hash that is too short), `certificate_refused` (a wrong purpose or signature), `certificate_host` (issued for another host name), `certificate_self_signed`, `certificate_authority` (its authority is not publicly trusted, or an intermediate certificate is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure. */
+            readonly failure: string | null;
         };
-        /** @description One event of an alert. */
-        readonly AlertDeliveryAnswer: {
-            readonly delivery: components["schemas"]["AlertDelivery"];
+        /** @description Send a test event */
+        readonly AlertPing: {
+            /** @description Send a test event to the receiver of an alert, signed and retried like any other; `alertDeliveries` shows its outcome. Needs a key. */
+            readonly delivery?: components["schemas"]["AlertDelivery"];
         };
-        /** @description A page of events of alerts. */
-        readonly AlertDeliveryPage: {
+        /** @description Deliver an event again */
+        readonly AlertRedeliver: {
+            /** @description Deliver an event again, with its id and text and with all attempts, also one that was given up. Needs a key. */
+            readonly delivery?: components["schemas"]["AlertDelivery"];
+        };
+        /** @description Rotate the signing secret */
+        readonly AlertRotateSecret: {
+            /** @description The new secret. It is shown here only: keep it at the receiver, beside the one before. */
+            readonly secret: string;
+            /** @description The alert. */
+            readonly alert: components["schemas"]["Alert"];
+        };
+        /** @description Alerts of the key */
+        readonly Alerts: {
             /**
              * Format: int32
-             * @description Number of matching events, on all pages.
+             * @description Entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
-            /** @description The newest first. */
-            readonly deliveries: readonly components["schemas"]["AlertDelivery"][];
-        };
-        /** @description A page of alerts. */
-        readonly AlertPage: {
-            /**
-             * Format: int32
-             * @description Number of matching alerts, on all pages.
-             */
-            readonly count: number;
-            /** @description Send it as "after" for the next page; null = this is the last one. */
-            readonly next: string | null;
-            /** @description The newest first. */
+            /** @description The entries of this page, without cursors; at most 500. */
             readonly alerts: readonly components["schemas"]["Alert"][];
         };
         /** @description An ambiguous vault: the request has to name its loops. */
@@ -1456,20 +1486,14 @@ export interface components {
              */
             readonly blockTime: string;
         };
-        /** @description The market's borrow APY before and after the action. */
+        /** @description A rate before and after an action. */
         readonly BorrowApyChange: {
-            /**
-             * @description The present rate, 4 decimals. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description The current rate, percent with 4 places. */
             readonly beforePct: string;
-            /**
-             * @description The rate after the action, 4 decimals. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description The rate after the action, percent with 4 places. */
             readonly afterPct: string;
         };
-        /** @description Borrow-APY histories of all markets. */
+        /** @description Borrow-APY history of all markets */
         readonly BorrowApyHistories: {
             /** @description Time of the newest point of the oldest history; null = no record. */
             readonly asOf: string | null;
@@ -1484,32 +1508,32 @@ export interface components {
                 readonly [key: string]: components["schemas"]["HistoryGap"];
             };
         };
-        /** @description Borrow-APY history of one market. */
+        /** @description Borrow-APY history of one market */
         readonly BorrowApyHistory: {
-            /** @description The id that was asked: of a market or of an equity vault. */
-            readonly id: string;
+            /** @description Points, oldest first; at most 100000. */
+            readonly history: readonly components["schemas"]["BorrowApyPoint"][];
+            /** @description Time of the newest point; null = no record. */
+            readonly asOf: string | null;
+            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
+            readonly stale: boolean;
+            /** @description Reason for a missing history; absent if there is one. */
+            readonly gap?: components["schemas"]["HistoryGap"];
             /**
              * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId?: string;
-            /** @description Time of the newest point; null = no record. */
-            readonly asOf: string | null;
-            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
-            readonly stale: boolean;
-            /** @description Oldest first. */
-            readonly history: readonly components["schemas"]["BorrowApyPoint"][];
-            /** @description Reason for a missing history; absent if there is one. */
-            readonly gap?: components["schemas"]["HistoryGap"];
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
         };
-        /** @description A point of a borrow-APY history. */
+        /** @description One point of a rate history. */
         readonly BorrowApyPoint: {
             /**
              * Format: int64
-             * @description Unix seconds.
+             * @description Time of the point; the start of a bucket.
              */
             readonly x: number;
-            /** @description Borrow APY, fraction: 0.05 is 5 %. 0 or more. */
+            /** @description Percent per year at full precision. */
             readonly y: number;
         };
         /** @description Borrow more. */
@@ -1546,22 +1570,16 @@ export interface components {
             /** @description Amount in whole tokens of the token of the action. Above 0. */
             readonly amount: string;
         };
-        /** @description One unsigned call. */
+        /** @description One call to sign. It has been neither signed nor sent. */
         readonly Call: {
             /**
              * @description The contract.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly to: string;
-            /**
-             * @description Calldata, hexadecimal.
-             * @example 0x095ea7b3
-             */
+            /** @description Calldata. */
             readonly data: string;
-            /**
-             * @description Native value in wei; absent = none.
-             * @example 1000000000000000
-             */
+            /** @description Native value in wei. */
             readonly value?: string;
         };
         /** @description The query of the candles: each timeframe with its sizes. */
@@ -1608,47 +1626,23 @@ export interface components {
             /** @description Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused. */
             readonly allowUnsimulated?: boolean;
         };
-        /** @description Result of closing a position, without the loss of the closing swap, which a build shows. */
+        /** @description Result of closing a position now at the oracle price, by today's yield fee, without the loss of the sale, which only a plan has. Whole loan tokens unless stated otherwise. `gaps` of the position explain a field that is `null`. */
         readonly CloseNow: {
-            /**
-             * @description The contract's fee on the value above the deposit basis; 0 on an uncorrelated market and at a loss. Uses the documented rate while the contract's own is unknown. Whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Fee of the contract on the value above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while that of the contract cannot be read, see `gaps`. */
             readonly yieldFee: string;
-            /**
-             * @description Payout after the debt and the fee; 0 under water. Whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Amount that is left after the debt and the fee; 0 under water. */
             readonly paysOut: string;
-            /**
-             * @description Value after the debt, less the deposit basis of the present position. Whole loan tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description Amount that is left after the debt, less the deposit basis of the position as it stands. Proceeds of parts that were sold before are not in it. */
             readonly pnlBeforeFee: string;
-            /**
-             * @description The same less the fee. Whole loan tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description `pnlBeforeFee` less `yieldFee`. */
             readonly pnlAfterFee: string;
-            /**
-             * @description yieldFee. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
+            /** @description `yieldFee` in USD with 2 places. */
             readonly yieldFeeUsd?: string;
-            /**
-             * @description paysOut. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
+            /** @description `paysOut` in USD with 2 places. */
             readonly paysOutUsd?: string;
-            /**
-             * @description pnlBeforeFee. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description `pnlBeforeFee` in USD with 2 places. */
             readonly pnlBeforeFeeUsd?: string;
-            /**
-             * @description pnlAfterFee. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description `pnlAfterFee` in USD with 2 places. */
             readonly pnlAfterFeeUsd?: string;
         };
         /** @description An ended plain loop. */
@@ -1830,7 +1824,7 @@ export interface components {
              */
             readonly kind: "equity";
         };
-        /** @description Collateral-APY histories of all markets. */
+        /** @description Collateral-APY history of all markets */
         readonly CollateralApyHistories: {
             /** @description Time of the newest point of the oldest history; null = no record. */
             readonly asOf: string | null;
@@ -1845,32 +1839,32 @@ export interface components {
                 readonly [key: string]: components["schemas"]["HistoryGap"];
             };
         };
-        /** @description Collateral-APY history of one market. */
+        /** @description Collateral-APY history of one market */
         readonly CollateralApyHistory: {
-            /** @description The id that was asked: of a market or of an equity vault. */
-            readonly id: string;
+            /** @description Points, oldest first; at most 100000. */
+            readonly history: readonly components["schemas"]["CollateralApyPoint"][];
+            /** @description Time of the newest point; null = no record. */
+            readonly asOf: string | null;
+            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
+            readonly stale: boolean;
+            /** @description Reason for a missing history; absent if there is one. */
+            readonly gap?: components["schemas"]["HistoryGap"];
             /**
              * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId?: string;
-            /** @description Time of the newest point; null = no record. */
-            readonly asOf: string | null;
-            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
-            readonly stale: boolean;
-            /** @description Oldest first. */
-            readonly history: readonly components["schemas"]["CollateralApyPoint"][];
-            /** @description Reason for a missing history; absent if there is one. */
-            readonly gap?: components["schemas"]["HistoryGap"];
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
         };
-        /** @description A point of a collateral-APY history. */
+        /** @description One point of a rate history. */
         readonly CollateralApyPoint: {
             /**
              * Format: int64
-             * @description Unix milliseconds.
+             * @description Time of the point; the start of a bucket.
              */
             readonly ts: number;
-            /** @description Collateral APY, percent. May be negative. */
+            /** @description Percent per year at full precision. */
             readonly apy: number;
         };
         /** @description Details of the code. */
@@ -1909,41 +1903,26 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["ConflictDetails"];
         };
-        /** @description One immediate cost. */
+        /** @description One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`, e.g. `costs.0.valueUsd`. */
         readonly Cost: {
             /**
-             * @description Kind of the cost.
+             * @description The purpose of the cost.
              * @enum {string}
              */
-            readonly kind: "ENTRY_SWAP" | "LEVERAGE_SWAP" | "EXIT_SWAP" | "STOCK_SWAP" | "REFERRAL_FEE" | "REALLOCATION_FEE" | "DEPOSIT_FEE" | "YIELD_FEE";
+            readonly kind: "DEPOSIT_FEE" | "ENTRY_SWAP" | "EXIT_SWAP" | "LEVERAGE_SWAP" | "REALLOCATION_FEE" | "REFERRAL_FEE" | "STOCK_SWAP" | "YIELD_FEE";
             /**
-             * @description Token of the amount.
+             * @description Address of the token that the amount is in, also of one that is not curated.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token: string;
-            /** @description Its symbol. */
+            /** @description Symbol of the token that the amount is in, also of one that is not curated. */
             readonly symbol: string;
-            /**
-             * @description Whole tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description The cost in whole tokens. */
             readonly amount: string;
-            /**
-             * @description USD; absent while the token has no price. May be negative.
-             * @example 1250.5
-             */
+            /** @description The cost in USD with 2 places. */
             readonly usd?: string;
-            /**
-             * @description Percent of the payment, or of the position's value without one; absent if that is unknown. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description The cost in percent of the amount paid in, else of the value of the position or vault, with 2 places. */
             readonly pctOfEquity?: string;
-        };
-        /** @description A registered alert with the secret that signs its webhooks. */
-        readonly CreatedAlert: {
-            /** @description Signing secret of its webhooks. It is shown here only: keep it at the receiver. */
-            readonly secret: string;
-            readonly alert: components["schemas"]["Alert"];
         };
         /** @description Candles of days. */
         readonly DayCandlesQuery: {
@@ -1973,44 +1952,34 @@ export interface components {
              */
             readonly timeframe: "day";
         };
-        /** @description The result of deleting an alert. */
-        readonly DeletedAlert: {
-            /**
-             * Format: uuid
-             * @description The requested id.
-             */
-            readonly id: string;
-            /** @description Whether there was such an alert of this key. */
-            readonly deleted: boolean;
-        };
         /** @description One way to bring a position down to the target. */
         readonly DeleverageOption: {
             /**
-             * @description repay: with loan tokens of the wallet. add_collateral: with collateral of the wallet. close: sell a part of the collateral and repay with the proceeds.
+             * @description The way.
              * @enum {string}
              */
-            readonly action: "repay" | "add_collateral" | "close";
-            /** @description The transactions in order; sized at the oracle's price with unavailable, empty if no amount is enough. */
+            readonly action: "add_collateral" | "close" | "repay";
+            /** @description The transactions in order, at most 2; sized at the oracle price where `unavailable` is set, and empty where no amount is enough. */
             readonly steps: readonly components["schemas"]["DeleverageStep"][];
             /**
-             * @description Whether the wallet holds the payment. nothing_to_pay: the collateral of the position pays. unknown: the balance could not be read.
+             * @description Whether the wallet holds the amount that it takes. A preview is made in any case.
              * @enum {string}
              */
-            readonly affordability: "affordable" | "not_affordable" | "nothing_to_pay" | "unknown";
+            readonly affordability: "affordable" | "nothing_to_pay" | "not_affordable" | "unknown";
+            /** @description Balance of the wallet in the token that it pays with, whole tokens. */
             readonly walletBalance?: string | null;
+            /** @description All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`. */
             readonly costUsd?: string | null;
-            /**
-             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
-             * @example 612345
-             */
+            /** @description Gas that the simulation of all calls of all steps used, in units of gas. The wallet sets its price. */
             readonly simulatedGas?: string;
+            /** @description `simulatedGas` at the node's present gas price, USD with 4 places: an estimate, not part of `costUsd`. The fee that a rollup takes for its data is not in it. */
             readonly gasUsd?: string | null;
-            /** @description Costs and result; null = not possible now. */
+            /** @description Costs and result. */
             readonly preview: components["schemas"]["DeleveragePreview"] | null;
-            /** @description The reason for which it is not possible now; null = it is. */
+            /** @description The reason for which it is not possible now. */
             readonly unavailable: components["schemas"]["DeleverageUnavailable"] | null;
         };
-        /** @description The options for a position that is above an LTV. */
+        /** @description Options for a position above an LTV */
         readonly DeleverageOptions: {
             /**
              * Format: int32
@@ -2018,111 +1987,126 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description The wallet.
+             * @description The owner.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
             /**
              * Format: int32
-             * @description Index of the position on chain.
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description `{chainId}-{marketId}-{id}`. */
+            /** @description `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
-            /** @description Id of the strategy. */
+            /** @description The strategy of the market. */
             readonly strategyId: string;
-            /** @description Whether the position is above the target. If not, options is empty. */
+            /** @description Whether the position is above the target. If it is not, `options` is empty: nothing has to be done. */
             readonly needed: boolean;
-            /**
-             * @description The present LTV, 4 decimals. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV at the block of `readAt`, percent with 4 places. */
             readonly ltvPct: string;
-            /**
-             * @description The LTV at or below which every option ends. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV at or below which every option ends, percent. */
             readonly targetLtvPct: string;
-            /**
-             * @description The highest LTV of builds, and the default target. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Highest LTV that this service opens at, percent with 2 places: the target when none is given. */
             readonly safeLtvPct: string;
-            /**
-             * @description The highest LTV of the contracts, and the highest target. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Highest LTV that the contracts accept, and highest target, percent with 2 places. */
             readonly maxLtvPct: string;
-            /**
-             * @description The liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV at which the position can be liquidated, percent with 2 places. */
             readonly liquidationLtvPct: string;
-            /**
-             * @description Debt above the target LTV, whole loan tokens; 0 = none. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt above the target LTV, whole loan tokens; 0 = not above it. */
             readonly excessDebt: string;
-            /** @description The cheapest option that is possible now; null = none. */
-            readonly cheapest: ("repay" | "add_collateral" | "close") | null;
-            /** @description The cheapest option that is possible now and that the wallet can pay for; null = none. */
-            readonly cheapestAffordable: ("repay" | "add_collateral" | "close") | null;
-            /** @description The debt above the value of the collateral; null = there is none. */
+            /** @description The cheapest way that is possible now, whether or not the wallet can pay for it. */
+            readonly cheapest: ("add_collateral" | "close" | "repay") | null;
+            /** @description The cheapest way that is possible now and that the wallet can pay for. */
+            readonly cheapestAffordable: ("add_collateral" | "close" | "repay") | null;
+            /** @description The debt above the value of the collateral, where there is one. */
             readonly underWater: components["schemas"]["PositionUnderWater"] | null;
-            /** @description The block at which the prices and the debt were read; absent if the node did not return it. */
+            /** @description Block of the reading: of the position, the price, the balances and the simulations. */
             readonly readAt?: components["schemas"]["BlockReading"];
-            /** @description The cheapest first, of equal costs the one that takes less from the wallet; then those of unknown cost, then those that are not possible now. */
+            /** @description Every way, at most 3: the cheapest first, of equal costs the one that takes less from the wallet; then those of unknown cost, and at last those that are not possible now. */
             readonly options: readonly components["schemas"]["DeleverageOption"][];
         };
-        /** @description Result of all steps of an option. */
+        /** @description Result of all steps of an option, from the same build and simulation as a plan. Nothing is signed or sent, and a plan takes fresh quotes. */
         readonly DeleveragePreview: {
-            /** @description The position after all steps, and the costs of all of them. */
-            readonly positionPreview: components["schemas"]["PositionPreview"];
+            /** @description The position after all steps. */
+            readonly positionPreview: components["schemas"]["DeleveragePreviewPositionPreview"];
+            /** @description Borrow APY of the market before and after: repayments lower it. */
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
-            /** @description Everything to know or to do before signing; empty = nothing. */
-            readonly issues?: readonly components["schemas"]["Issue"][];
-            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
             readonly slippage: number;
-            /** @description The same in sentences; empty = nothing to add. */
+            /** @description The preview in sentences; empty = nothing to add. */
             readonly note: string;
         };
-        /** @description One transaction of an option, built when the one before is mined. */
-        readonly DeleverageStep: {
+        /** @description The position after all steps. */
+        readonly DeleveragePreviewPositionPreview: {
+            /** @description Leverage as it is shown, 1 place. */
+            readonly leverage?: string;
+            /** @description Requested LTV, directly or by a leverage, percent with 2 places. */
+            readonly requestedLtv?: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly effectiveLtv: string;
+            /** @description All collateral, whole tokens. */
+            readonly amountLeveragedCollateral: string;
+            /** @description All debt, whole loan tokens. */
+            readonly amountLoan: string;
+            /** @description Collateral less debt at the oracle price, whole loan tokens. */
+            readonly equity: string;
+            /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
+            readonly depositBasis?: string;
+            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            readonly expectedLeverageApy?: string;
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. */
+            readonly priceImpactPct?: string;
             /**
-             * @description The action of manage/build.
+             * @description Venue of the swap.
              * @enum {string}
              */
-            readonly action: "repay" | "add_collateral" | "close";
+            readonly swapSource?: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description The price at which the position could be liquidated. */
+            readonly liquidation?: components["schemas"]["Liquidation"];
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+        };
+        /** @description One transaction of an option. `manageLeveragePlan` builds it with this action and amount, when the step before it has been mined. */
+        readonly DeleverageStep: {
             /**
-             * @description Amount to pay or to sell, whole tokens, with the interest until the plan expires. With fromProceeds the expected one: send the real proceeds of the step before. 0 or more.
-             * @example 1250.5
+             * @description The action to build.
+             * @enum {string}
              */
+            readonly action: "add_collateral" | "close" | "repay";
+            /** @description Amount to pay or to sell, whole tokens, with the interest until the plan expires. Of a step that is paid with proceeds the expected ones: send the amount that was really received. */
             readonly amount: string;
             /**
-             * @description Token of the amount: the payToken, except of a sale.
+             * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token: string;
-            /** @description Its symbol. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /** @description Whether the whole debt is repaid: send full: true without an amount. */
+            /** @description Whether the whole debt is repaid: build `repayAll`, without an amount. */
             readonly full: boolean;
-            /** @description Whether it is paid with the proceeds of the step before. */
+            /** @description Whether it is paid with the proceeds of the step before it, and not by the wallet. */
             readonly fromProceeds: boolean;
-            /**
-             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
-             * @example 612345
-             */
+            /** @description Gas that the simulation of its calls used, approvals included, in units of gas. A step that is paid with proceeds is simulated after the one before it. `null` = it could not be simulated, or the option is not possible now: see `gaps` of the option. */
             readonly simulatedGas?: string;
         };
-        /** @description Why an option is not possible now. */
+        /** @description The reason for which an option is not possible now. The others are not affected. */
         readonly DeleverageUnavailable: {
             /**
              * @description Code of the error.
              * @enum {string}
              */
-            readonly code: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "conflict" | "payload_too_large" | "unsupported_media_type" | "query_too_complex" | "rate_limited" | "not_ready" | "upstream_unavailable" | "stale_data" | "no_route" | "insufficient_liquidity" | "simulation_reverted" | "simulation_mismatch" | "internal";
-            /** @description The reason and the next step. */
+            readonly code: "bad_request" | "conflict" | "insufficient_liquidity" | "internal" | "method_not_allowed" | "not_found" | "not_ready" | "no_route" | "payload_too_large" | "query_too_complex" | "rate_limited" | "simulation_mismatch" | "simulation_reverted" | "stale_data" | "unauthorized" | "unsupported_media_type" | "upstream_unavailable";
+            /** @description One or two sentences: the value, the limit, the next step. */
             readonly message: string;
             /** @description Whether it may be possible later without a change. */
             readonly retryable: boolean;
@@ -2252,116 +2236,246 @@ export interface components {
              */
             readonly goneAt: string;
         };
-        /** @description A page of the history of drift. */
-        readonly DriftHistory: {
-            /**
-             * Format: int32
-             * @description Number of matching records, on all pages.
-             */
-            readonly count: number;
-            /** @description Send it as "after" for the next page; null = this is the last one. */
-            readonly next: string | null;
-            /** @description The latest recorded first. */
-            readonly records: readonly components["schemas"]["DriftRecord"][];
-        };
-        /** @description A time over which register and chain disagreed about a position. */
+        /** @description A time over which register and chain disagreed about a position. One disagreement that comes back has several records. */
         readonly DriftRecord: {
             /**
-             * @description Kind of disagreement.
+             * @description Kind of the disagreement.
              * @enum {string}
              */
-            readonly kind: "no_db_row" | "db_open_chain_closed" | "db_closed_chain_open";
+            readonly kind: "db_closed_chain_open" | "db_open_chain_closed" | "no_db_row";
             /**
-             * @description Urgency when it was last seen.
+             * @description Weight of the disagreement when it was last seen.
              * @enum {string}
              */
-            readonly severity: "high" | "medium" | "low";
+            readonly severity: "high" | "low" | "medium";
             /**
              * Format: int32
-             * @description The chain.
+             * @description Id of the chain.
              */
             readonly chainId: number;
             /**
-             * @description Owner of the position, checksummed.
+             * @description Owner of the position.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
             /**
              * Format: int32
-             * @description Index of the position on chain.
+             * @description Index in the array of the wallet on chain.
              */
             readonly positionIndex: number;
-            /** @description {chainId}-{marketId}-{positionIndex}. */
+            /** @description `{chainId}-{marketId}-{index}`. */
             readonly positionId: string;
             /**
              * @description Market of the position.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId: string;
-            /** @description Equity vault of the position when the disagreement was last seen; null = none. */
+            /** @description Equity vault that the position belonged to when it was last seen; `null` = none. */
             readonly vaultId: string | null;
             /**
              * Format: date-time
-             * @description First reading with it.
+             * @description Time of the first reading with the disagreement.
              */
             readonly firstSeen: string;
             /**
              * Format: date-time
-             * @description Last reading with it.
+             * @description Time of the last reading with the disagreement.
              */
             readonly lastSeen: string;
+            /** @description Time of the first reading without the disagreement; `null` = every reading since has it. */
             readonly goneAt: string | null;
         };
-        /** @description Unsigned calls of a deposit for one wallet, submitted in order and atomically. */
+        /** @description The plan, or the refusal in its place. */
         readonly EquityDepositBatch: {
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description Vault id. */
+            /** @description The strategy: a market or a vault. */
             readonly strategyId: string;
-            /** @description In order; the last one revokes the earlier authorization. */
-            readonly calls: readonly components["schemas"]["Call"][];
-            /**
-             * @description A wallet without batches sends the calls in order, and always the last one.
-             * @constant
-             */
-            readonly atomic: true;
             /**
              * @description The action.
-             * @constant
+             * @enum {string}
              */
-            readonly action: "equity_deposit";
+            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            /** @description All calls in the order in which they are sent, approvals first, at most 25004: the closing of each loop of a vault, and a handful. */
+            readonly calls: readonly components["schemas"]["Call"][];
+            /** @description Whether the calls have to be sent as one atomic batch. A wallet that cannot batch sends such calls in order, and the last one in any case: it revokes an authorization that one before it grants. */
+            readonly atomic: boolean;
             /** @description Details of the batch. */
             readonly meta: components["schemas"]["EquityDepositBatchMeta"];
         };
         /** @description Details of the batch. */
         readonly EquityDepositBatchMeta: {
-            /** @description The same as in the simulation. */
-            readonly preview: components["schemas"]["EquityDepositPreview"];
-            /** @description Everything to know or to do before signing; empty = nothing. */
-            readonly issues?: readonly components["schemas"]["Issue"][];
+            /** @description The deposit after the expected fill of its swaps. */
+            readonly preview: components["schemas"]["EquityDepositBatchMetaPreview"];
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description All calls as the first parameter of `wallet_sendCalls` (EIP-5792), to be handed to the wallet as it is. */
             readonly sendCalls?: components["schemas"]["SendCalls"];
-            /**
-             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
-             * @example 612345
-             */
+            /** @description Gas that the simulation of all calls used, in units of gas. */
             readonly simulatedGas?: string;
-            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
             readonly slippage: number;
             /**
              * Format: date-time
-             * @description Earliest expiry of its quotes, at most 60 s ahead. Build again after that.
+             * @description Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.
              */
             readonly expiresAt: string;
-            /**
-             * Format: uri
-             * @description Link to review and sign in the app.
-             */
+            /** @description Link to review and sign in the app. */
             readonly signingUrl?: string;
-            /** @description The next steps, in sentences. */
+            /** @description The steps for a person, in sentences. */
             readonly instructions: string;
+        };
+        /** @description The deposit after the expected fill of its swaps. */
+        readonly EquityDepositBatchMetaPreview: {
+            /** @description The token that is paid with. */
+            readonly depositToken: components["schemas"]["EquityDepositBatchMetaPreviewDepositToken"];
+            /** @description The deposit, whole deposit tokens. */
+            readonly depositAmount: string;
+            /** @description The stock leg. */
+            readonly stock: components["schemas"]["EquityDepositBatchMetaPreviewStock"];
+            /** @description The yield leg. */
+            readonly yieldLeg: components["schemas"]["EquityDepositBatchMetaPreviewYieldLeg"];
+            /** @description LTV x (APY of the yield leg - borrow APY of the stock leg) after the deposit, whose debt raises both rates; signed percent with 2 places. */
+            readonly netApyPct: string;
+            /** @description The price at which the stock leg could be liquidated. */
+            readonly liquidation?: components["schemas"]["Liquidation"];
+            /** @description Referral fees of the swaps. */
+            readonly fees: components["schemas"]["EquityDepositBatchMetaPreviewFees"];
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            readonly slippage: number;
+        };
+        /** @description The token that is paid with. */
+        readonly EquityDepositBatchMetaPreviewDepositToken: {
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Full symbol; that of a principal token carries its date. */
+            readonly symbol: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
+        };
+        /** @description Referral fees of the swaps. */
+        readonly EquityDepositBatchMetaPreviewFees: {
+            /**
+             * Format: int32
+             * @description Fee on the swap into the stock, basis points of its input.
+             */
+            readonly stockLegBps: number;
+            /**
+             * Format: int32
+             * @description Fee on both swaps of the yield leg, basis points of their input.
+             */
+            readonly yieldLegBps: number;
+            /** @description All fees together, USD with 2 places. */
+            readonly estimatedFeeUsd?: string;
+        };
+        /** @description The stock leg. */
+        readonly EquityDepositBatchMetaPreviewStock: {
+            /** @description Full symbol; that of a principal token carries its date. */
+            readonly symbol: string;
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Oracle price in USD, which decides on liquidation. */
+            readonly priceUsd?: string;
+            /** @description Least output of the swap into the stock, whole tokens: the borrow is sized on it. */
+            readonly minReceived: string;
+            /** @description Quoted output of the swap into the stock, whole tokens. */
+            readonly expectedReceived: string;
+            /** @description Requested LTV, percent: reached in the worst fill, never exceeded. */
+            readonly requestedLtvPct: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description Highest LTV that may be requested: 88 % of the liquidation LTV, percent. */
+            readonly maxLtvPct: string;
+            /** @description LTV at which the stock leg can be liquidated, percent. */
+            readonly liquidationLtvPct: string;
+            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            readonly liquidationPriceUsd?: string;
+            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            readonly priceDropToLiquidationPct: string;
+            /** @description The whole stock leg of the wallet after the deposit. */
+            readonly combined?: components["schemas"]["EquityDepositBatchMetaPreviewStockCombined"];
+            /** @description Amount that is borrowed on the stock and looped, whole deposit tokens. */
+            readonly borrowUsdg: string;
+            /** @description Borrow APY of the stock market after the deposit, percent with 2 places. */
+            readonly borrowApyPct: string;
+            /** @description Current borrow APY of the stock market, percent with 2 places. */
+            readonly borrowApyBeforePct: string;
+            /**
+             * @description Venue of the swap into the stock.
+             * @enum {string}
+             */
+            readonly swapSource: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description Loss of the swap against the oracle price, percent of its value; negative = gain. */
+            readonly priceImpactPct: string;
+        };
+        /** @description The whole stock leg of the wallet after the deposit. */
+        readonly EquityDepositBatchMetaPreviewStockCombined: {
+            /** @description All stock posted, whole tokens. */
+            readonly collateral: string;
+            /** @description All debt on it, whole deposit tokens. */
+            readonly debtUsdg: string;
+            /** @description LTV of the whole, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description Stock price at which the whole can be liquidated, USD. */
+            readonly liquidationPriceUsd?: string;
+            /** @description Fall of the stock price until then, percent with 2 places. */
+            readonly priceDropToLiquidationPct: string;
+        };
+        /** @description The yield leg. */
+        readonly EquityDepositBatchMetaPreviewYieldLeg: {
+            /** @description The strategy of the loop. */
+            readonly strategyId: string;
+            /** @description Symbol as people see it, without a date. */
+            readonly collateralSymbol: string;
+            /** @description Quoted output of the swap of the borrowed tokens into collateral, whole tokens. */
+            readonly collateralIn: string;
+            /** @description Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it. */
+            readonly minCollateralIn: string;
+            /** @description Leverage after the expected fill, 1 place. */
+            readonly leverage: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description LTV at which the loop can be liquidated, percent. */
+            readonly liquidationLtvPct: string;
+            /** @description Flash loan of the loop, which becomes its debt, whole deposit tokens. */
+            readonly amountFlashLoan: string;
+            /** @description Deposit basis of the loop, from which the yield fee is counted when it is closed; whole deposit tokens. */
+            readonly depositBasis: string;
+            /** @description APY of the loop after the deposit, whose flash loan raises the borrow rate; signed percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            readonly leverageApyPct: string;
+            /** @description APY of the loop at the current borrow rate, signed percent with 2 places. */
+            readonly leverageApyBeforePct: string;
+            /**
+             * @description Venue of the swap inside the flash loan.
+             * @enum {string}
+             */
+            readonly swapSource: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description Loss of both swaps of the leg together, percent of their value; negative = gain. */
+            readonly priceImpactPct: string;
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them, of the yield market. */
+            readonly oraclePriceAsOf?: string | null;
         };
         /** @description JSON, at most 64 KiB. */
         readonly EquityDepositBuildBody: {
@@ -2386,353 +2500,229 @@ export interface components {
             /** @description What is added to `meta`: sendCalls, all calls once more as the first parameter of wallet_sendCalls. */
             readonly include?: readonly "sendCalls"[];
         };
-        /** @description The deposit after swaps at their quotes. */
-        readonly EquityDepositPreview: {
-            /** @description Token of the payment. */
-            readonly depositToken: components["schemas"]["EquityDepositPreviewDepositToken"];
-            /**
-             * @description Amount of the payment. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly depositAmount: string;
-            /** @description The stock leg. */
-            readonly stock: components["schemas"]["EquityDepositPreviewStock"];
-            /** @description The yield leg. */
-            readonly yieldLeg: components["schemas"]["EquityDepositPreviewYieldLeg"];
-            /**
-             * @description LTV x (APY of the yield leg - borrow APY of the stock leg) at both rates after this deposit, signed. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly netApyPct: string;
-            /** @description Immediate costs, by kind; empty without swaps and fees. */
-            readonly costs: readonly components["schemas"]["Cost"][];
-            /**
-             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly totalSwapCostPctOfEquity?: string;
-            /** @description Result if every swap returns its minimum. */
-            readonly worstCase: components["schemas"]["EquityDepositPreviewWorstCase"];
-            /** @description Liquidation price of the stock leg, deposit tokens per stock token; absent without a debt. */
-            readonly liquidation?: components["schemas"]["Liquidation"];
-            /** @description The block at which the prices and the debt were read; absent if the node did not return it. */
-            readonly readAt?: components["schemas"]["BlockReading"];
-            /** @description Oldest update of the feeds behind the stock's oracle price; null = the oracle has no feed, absent = unknown. */
-            readonly oraclePriceAsOf?: string | null;
-            /** @description Referral fees; 0 without a receiver. */
-            readonly fees: components["schemas"]["EquityDepositPreviewFees"];
-            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
-            readonly slippage: number;
-        };
-        /** @description Token of the payment. */
-        readonly EquityDepositPreviewDepositToken: {
-            /**
-             * @description Its contract.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
-            readonly address: string;
-            /** @description Symbol. */
-            readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Decimals: base units per token, as a power of ten.
-             */
-            readonly decimals: number;
-        };
-        /** @description Referral fees; 0 without a receiver. */
-        readonly EquityDepositPreviewFees: {
-            /**
-             * Format: int32
-             * @description Referral fee of the swap into the stock, basis points of its input.
-             */
-            readonly stockLegBps: number;
-            /**
-             * Format: int32
-             * @description Referral fee of both swaps of the yield leg, basis points of their input.
-             */
-            readonly yieldLegBps: number;
-            /**
-             * @description All of them together; absent while the USD price is unknown. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
-            readonly estimatedFeeUsd?: string;
-        };
-        /** @description The stock leg. */
-        readonly EquityDepositPreviewStock: {
-            /** @description Symbol. */
-            readonly symbol: string;
-            /**
-             * @description The stock token.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
-            readonly address: string;
-            /**
-             * @description Oracle price; absent while the USD price of the deposit token is unknown. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
-            readonly priceUsd?: string;
-            /**
-             * @description Minimum stock from the swap; the loan is sized on it. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly minReceived: string;
-            /**
-             * @description Quoted stock from the swap. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly expectedReceived: string;
-            /**
-             * @description Requested LTV: reached in the worst fill, never exceeded. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly requestedLtvPct: string;
-            /**
-             * @description LTV after the expected fill. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly ltvPct: string;
-            /**
-             * @description Highest allowed LTV: 88 % of the liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly maxLtvPct: string;
-            /**
-             * @description Liquidation LTV of the stock leg. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly liquidationLtvPct: string;
-            /**
-             * @description Stock price at liquidation; absent without priceUsd. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
-            readonly liquidationPriceUsd?: string;
-            /**
-             * @description Fall of the stock price until then. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly priceDropToLiquidationPct: string;
-            /** @description The wallet's whole stock leg after the deposit: one position at the lending protocol, liquidated as one. Absent in a simulation, which names no wallet. */
-            readonly combined?: components["schemas"]["EquityDepositPreviewStockCombined"];
-            /**
-             * @description Amount that is borrowed on the stock and looped. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly borrowUsdg: string;
-            /**
-             * @description APY of that debt, at the market's rate after the loan. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly borrowApyPct: string;
-            /**
-             * @description The present rate. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly borrowApyBeforePct?: string;
-            /**
-             * @description Venue of the swap.
-             * @enum {string}
-             */
-            readonly swapSource: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
-            /**
-             * @description Loss of the swap against the oracle price; negative = gain. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly priceImpactPct: string;
-        };
-        /** @description The wallet's whole stock leg after the deposit: one position at the lending protocol, liquidated as one. Absent in a simulation, which names no wallet. */
-        readonly EquityDepositPreviewStockCombined: {
-            /**
-             * @description All stock posted. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly collateral: string;
-            /**
-             * @description All debt on it. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly debtUsdg: string;
-            /**
-             * @description LTV of the whole. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly ltvPct: string;
-            /**
-             * @description Stock price at liquidation; absent without priceUsd. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
-            readonly liquidationPriceUsd?: string;
-            /**
-             * @description Fall of the stock price until then. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly priceDropToLiquidationPct: string;
-        };
-        /** @description Result if every swap returns its minimum. */
-        readonly EquityDepositPreviewWorstCase: {
-            /**
-             * @description Net value of both legs. Whole tokens. May be negative.
-             * @example 1250.5
-             */
-            readonly equity: string;
-            /**
-             * @description LTV of the stock leg. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly ltv: string;
-            /**
-             * @description LTV of the yield leg. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly yieldLtv: string;
-        };
-        /** @description The yield leg. */
-        readonly EquityDepositPreviewYieldLeg: {
-            /** @description Market id of the loop's strategy. */
-            readonly strategyId: string;
-            /** @description Symbol of the collateral. */
-            readonly collateralSymbol: string;
-            /**
-             * @description Quoted collateral for the borrowed tokens. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly collateralIn: string;
-            /**
-             * @description The same in the worst fill: the flash loan is sized on it. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly minCollateralIn: string;
-            /**
-             * @description Leverage after the expected fill, 1 decimal. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
-            readonly leverage: string;
-            /**
-             * @description LTV after the expected fill. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly ltvPct: string;
-            /**
-             * @description Liquidation LTV of the loop. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly liquidationLtvPct: string;
-            /**
-             * @description Its flash loan, which becomes its debt. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountFlashLoan: string;
-            /**
-             * @description Deposit basis of the loop; the yield fee at closing applies to the value above it. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly depositBasis: string;
-            /**
-             * @description APY at that leverage after this deposit, signed: its flash loan raises the rate. A borrow incentive counts at its present rate. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly leverageApyPct: string;
-            /**
-             * @description APY at that leverage and the present rate. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly leverageApyBeforePct?: string;
-            /**
-             * @description Venue of the swap inside the flash loan.
-             * @enum {string}
-             */
-            readonly swapSource: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
-            /**
-             * @description Loss of both swaps of the leg together; negative = gain. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly priceImpactPct: string;
-            readonly oraclePriceAsOf?: string | null;
-        };
-        /** @description Preview of a deposit into an equity vault. */
+        /** @description The preview, or the refusal in its place. */
         readonly EquityDepositSimulation: {
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description Vault id. */
+            /** @description The strategy: a market or a vault. */
             readonly strategyId: string;
             /**
-             * @description The previewed action.
+             * @description The action.
              * @enum {string}
              */
-            readonly action: "equity_deposit";
-            /** @description The expected deposit. */
-            readonly preview: components["schemas"]["EquityDepositPreview"];
-            /** @description Everything to know or to do before signing; empty = nothing. */
-            readonly issues?: readonly components["schemas"]["Issue"][];
-            /** @description Its assumptions, in sentences. */
+            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            /** @description The deposit after the expected fill of its swaps. */
+            readonly preview: components["schemas"]["EquityDepositSimulationPreview"];
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description The assumptions of the preview, in sentences. */
             readonly note: string;
         };
-        /** @description Unsigned calls of an exit for one wallet, submitted in order and atomically. */
+        /** @description The deposit after the expected fill of its swaps. */
+        readonly EquityDepositSimulationPreview: {
+            /** @description The token that is paid with. */
+            readonly depositToken: components["schemas"]["EquityDepositSimulationPreviewDepositToken"];
+            /** @description The deposit, whole deposit tokens. */
+            readonly depositAmount: string;
+            /** @description The stock leg. */
+            readonly stock: components["schemas"]["EquityDepositSimulationPreviewStock"];
+            /** @description The yield leg. */
+            readonly yieldLeg: components["schemas"]["EquityDepositSimulationPreviewYieldLeg"];
+            /** @description LTV x (APY of the yield leg - borrow APY of the stock leg) after the deposit, whose debt raises both rates; signed percent with 2 places. */
+            readonly netApyPct: string;
+            /** @description The price at which the stock leg could be liquidated. */
+            readonly liquidation?: components["schemas"]["Liquidation"];
+            /** @description Referral fees of the swaps. */
+            readonly fees: components["schemas"]["EquityDepositSimulationPreviewFees"];
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            readonly slippage: number;
+        };
+        /** @description The token that is paid with. */
+        readonly EquityDepositSimulationPreviewDepositToken: {
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Full symbol; that of a principal token carries its date. */
+            readonly symbol: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
+        };
+        /** @description Referral fees of the swaps. */
+        readonly EquityDepositSimulationPreviewFees: {
+            /**
+             * Format: int32
+             * @description Fee on the swap into the stock, basis points of its input.
+             */
+            readonly stockLegBps: number;
+            /**
+             * Format: int32
+             * @description Fee on both swaps of the yield leg, basis points of their input.
+             */
+            readonly yieldLegBps: number;
+            /** @description All fees together, USD with 2 places. */
+            readonly estimatedFeeUsd?: string;
+        };
+        /** @description The stock leg. */
+        readonly EquityDepositSimulationPreviewStock: {
+            /** @description Full symbol; that of a principal token carries its date. */
+            readonly symbol: string;
+            /**
+             * @description Token contract; the zero address is the native token.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /** @description Oracle price in USD, which decides on liquidation. */
+            readonly priceUsd?: string;
+            /** @description Least output of the swap into the stock, whole tokens: the borrow is sized on it. */
+            readonly minReceived: string;
+            /** @description Quoted output of the swap into the stock, whole tokens. */
+            readonly expectedReceived: string;
+            /** @description Requested LTV, percent: reached in the worst fill, never exceeded. */
+            readonly requestedLtvPct: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description Highest LTV that may be requested: 88 % of the liquidation LTV, percent. */
+            readonly maxLtvPct: string;
+            /** @description LTV at which the stock leg can be liquidated, percent. */
+            readonly liquidationLtvPct: string;
+            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            readonly liquidationPriceUsd?: string;
+            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            readonly priceDropToLiquidationPct: string;
+            /** @description The whole stock leg of the wallet after the deposit. */
+            readonly combined?: components["schemas"]["EquityDepositSimulationPreviewStockCombined"];
+            /** @description Amount that is borrowed on the stock and looped, whole deposit tokens. */
+            readonly borrowUsdg: string;
+            /** @description Borrow APY of the stock market after the deposit, percent with 2 places. */
+            readonly borrowApyPct: string;
+            /** @description Current borrow APY of the stock market, percent with 2 places. */
+            readonly borrowApyBeforePct: string;
+            /**
+             * @description Venue of the swap into the stock.
+             * @enum {string}
+             */
+            readonly swapSource: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description Loss of the swap against the oracle price, percent of its value; negative = gain. */
+            readonly priceImpactPct: string;
+        };
+        /** @description The whole stock leg of the wallet after the deposit. */
+        readonly EquityDepositSimulationPreviewStockCombined: {
+            /** @description All stock posted, whole tokens. */
+            readonly collateral: string;
+            /** @description All debt on it, whole deposit tokens. */
+            readonly debtUsdg: string;
+            /** @description LTV of the whole, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description Stock price at which the whole can be liquidated, USD. */
+            readonly liquidationPriceUsd?: string;
+            /** @description Fall of the stock price until then, percent with 2 places. */
+            readonly priceDropToLiquidationPct: string;
+        };
+        /** @description The yield leg. */
+        readonly EquityDepositSimulationPreviewYieldLeg: {
+            /** @description The strategy of the loop. */
+            readonly strategyId: string;
+            /** @description Symbol as people see it, without a date. */
+            readonly collateralSymbol: string;
+            /** @description Quoted output of the swap of the borrowed tokens into collateral, whole tokens. */
+            readonly collateralIn: string;
+            /** @description Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it. */
+            readonly minCollateralIn: string;
+            /** @description Leverage after the expected fill, 1 place. */
+            readonly leverage: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly ltvPct: string;
+            /** @description LTV at which the loop can be liquidated, percent. */
+            readonly liquidationLtvPct: string;
+            /** @description Flash loan of the loop, which becomes its debt, whole deposit tokens. */
+            readonly amountFlashLoan: string;
+            /** @description Deposit basis of the loop, from which the yield fee is counted when it is closed; whole deposit tokens. */
+            readonly depositBasis: string;
+            /** @description APY of the loop after the deposit, whose flash loan raises the borrow rate; signed percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            readonly leverageApyPct: string;
+            /** @description APY of the loop at the current borrow rate, signed percent with 2 places. */
+            readonly leverageApyBeforePct: string;
+            /**
+             * @description Venue of the swap inside the flash loan.
+             * @enum {string}
+             */
+            readonly swapSource: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description Loss of both swaps of the leg together, percent of their value; negative = gain. */
+            readonly priceImpactPct: string;
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them, of the yield market. */
+            readonly oraclePriceAsOf?: string | null;
+        };
+        /** @description The plan, or the refusal in its place. */
         readonly EquityExitBatch: {
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description Vault id. */
+            /** @description The strategy: a market or a vault. */
             readonly strategyId: string;
-            /** @description In order; the last one revokes the earlier authorization. */
-            readonly calls: readonly components["schemas"]["Call"][];
-            /**
-             * @description A wallet without batches sends the calls in order, and always the last one.
-             * @constant
-             */
-            readonly atomic: true;
             /**
              * @description The action.
-             * @constant
+             * @enum {string}
              */
-            readonly action: "equity_exit";
+            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            /** @description All calls in the order in which they are sent, approvals first, at most 25004: the closing of each loop of a vault, and a handful. */
+            readonly calls: readonly components["schemas"]["Call"][];
+            /** @description Whether the calls have to be sent as one atomic batch. A wallet that cannot batch sends such calls in order, and the last one in any case: it revokes an authorization that one before it grants. */
+            readonly atomic: boolean;
             /** @description Details of the batch. */
             readonly meta: components["schemas"]["EquityExitBatchMeta"];
         };
         /** @description Details of the batch. */
         readonly EquityExitBatchMeta: {
-            /** @description The present state of the vault. */
+            /** @description The vault before the exit. */
             readonly position: components["schemas"]["EquityPosition"];
-            /** @description Immediate costs, by kind. */
-            readonly costs?: readonly components["schemas"]["Cost"][];
-            /**
-             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
             readonly totalSwapCostPctOfEquity?: string;
-            /** @description Minimum payout, whole deposit tokens. */
+            /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
-            /** @description Additional tokens of the wallet after the simulation, after fees of the contracts; empty = none, absent = not simulated. */
+            /** @description Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most 2 tokens; empty = none. */
             readonly received?: readonly components["schemas"]["ReceivedAmount"][];
-            /** @description The block at which the prices and debts were read; absent if the node did not return it. */
+            /** @description Block at which the prices and debts behind the numbers were read. */
             readonly readAt?: components["schemas"]["BlockReading"];
-            /** @description Oldest update of the feeds behind the stock's oracle price; null = the oracle has no feed, absent = unknown. */
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Everything to know or to do before signing; empty = nothing. */
-            readonly issues?: readonly components["schemas"]["Issue"][];
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description All calls as the first parameter of `wallet_sendCalls` (EIP-5792), to be handed to the wallet as it is. */
             readonly sendCalls?: components["schemas"]["SendCalls"];
-            /**
-             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
-             * @example 612345
-             */
+            /** @description Gas that the simulation of all calls used, in units of gas. */
             readonly simulatedGas?: string;
-            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
             readonly slippage: number;
             /**
              * Format: date-time
-             * @description Earliest expiry of its quotes, at most 60 s ahead. Build again after that.
+             * @description Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.
              */
             readonly expiresAt: string;
-            /**
-             * Format: uri
-             * @description Link to review and sign in the app.
-             */
+            /** @description Link to review and sign in the app. */
             readonly signingUrl?: string;
-            /** @description The next steps, in sentences. */
+            /** @description The steps for a person, in sentences. */
             readonly instructions: string;
         };
         /** @description JSON, at most 64 KiB. */
@@ -2762,44 +2752,72 @@ export interface components {
              */
             readonly chainId?: 4663;
         };
-        /** @description An open equity vault. */
+        /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
         readonly EquityPosition: {
-            /** @description Vault id. */
+            /** @description Id of the vault. */
             readonly strategyId: string;
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description Curator of the stock market. */
+            /** @description Partner that curates the stock market. */
             readonly curator: string;
-            readonly stock: components["schemas"]["StockLeg"];
-            /** @description Loops of the vault, newest first. */
+            /** @description The stock leg. */
+            readonly stock: components["schemas"]["EquityPositionStock"];
+            /** @description Loops of the vault, newest first, one entry per loop of the wallet, at most 25000; none of them is among the plain positions. */
             readonly yieldLoops: readonly components["schemas"]["Position"][];
             /**
-             * @description How the loops were matched: registered, by their basis, ambiguous, or not at all.
+             * @description The way in which the loops are known.
              * @enum {string}
              */
-            readonly yieldLoopMatch: "tagged" | "basis" | "ambiguous" | "none";
-            /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
+            readonly yieldLoopMatch: "ambiguous" | "basis" | "none" | "tagged";
+            /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
             readonly ambiguousYieldLoopIds?: readonly number[];
-            /**
-             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
             readonly netValueUsd?: string;
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
             readonly currentNetApyPct?: string | null;
-            /** @description Age of the facts behind it. */
+            /** @description Age of the values of the stock market; `null` = there are none. */
             readonly freshness?: components["schemas"]["EquityPositionFreshness"];
-            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
+            readonly readAt: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them, of the stock. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about its values; empty = none. */
-            readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description Warnings about the values that the stock leg is valued with, at most 16. */
+            readonly warnings: readonly components["schemas"]["Warning"][];
         };
-        /** @description Age of the facts behind it. */
+        /** @description Age of the values of the stock market; `null` = there are none. */
         readonly EquityPositionFreshness: {
+            /** @description Age of the borrow rate and interest. */
             readonly borrow: components["schemas"]["Freshness"];
+            /** @description Age of the oracle value. */
             readonly oracle: components["schemas"]["Freshness"];
+        };
+        /** @description The stock leg. */
+        readonly EquityPositionStock: {
+            /** @description Symbol as people see it, without a date. */
+            readonly symbol: string;
+            /** @description Stock posted, whole tokens. */
+            readonly collateral: string;
+            /** @description Value of the stock, USD with 2 places. */
+            readonly collateralUsd?: string;
+            /** @description Oracle price in USD, which decides on liquidation. */
+            readonly priceUsd?: string;
+            /** @description Debt with interest, whole deposit tokens. */
+            readonly debtUsdg?: string;
+            /** @description Debt over collateral value, percent with 2 places. */
+            readonly ltvPct?: string | null;
+            /** @description LTV at which the stock leg can be liquidated, percent. */
+            readonly liquidationLtvPct: string;
+            /** @description Percentage points of LTV left before liquidation. */
+            readonly ltvHeadroomPct?: string | null;
+            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            readonly liquidationPriceUsd?: string | null;
+            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            readonly priceDropToLiquidationPct?: string | null;
+            /** @description APY of the debt, percent with 2 places. */
+            readonly borrowApyPct?: string;
         };
         /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
         readonly EquityPositionStress: {
@@ -3498,11 +3516,14 @@ export interface components {
              */
             readonly reason: "damaged" | "other_version" | "other_type";
         };
-        /** @description The reason for a missing history. */
+        /** @description One field that is `null`, or that carries the conservative value that its description names, and why. */
         readonly HistoryGap: {
-            /** @description NONE and NOT_APPLICABLE: there is none. NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: unknown. */
-            readonly reason: string;
-            /** @description One plain sentence. */
+            /**
+             * @description The kind of absence.
+             * @enum {string}
+             */
+            readonly reason: "IMPLAUSIBLE" | "NONE" | "NOT_APPLICABLE" | "NOT_MEASURED" | "SOURCE_FAILED" | "TOO_SHORT";
+            /** @description One plain sentence for people. */
             readonly message: string;
         };
         /** @description Candles of hours. */
@@ -3557,14 +3578,14 @@ export interface components {
             /** @description Running campaigns that are in no APY, with the reason; at most 2000. */
             readonly restricted?: readonly components["schemas"]["IncentiveRestricted"][];
         };
-        /** @description A point of an incentive history. */
+        /** @description One point of a rate history. */
         readonly IncentiveAprPoint: {
             /**
              * Format: int64
-             * @description Unix milliseconds.
+             * @description Time of the point; the start of a bucket.
              */
             readonly ts: number;
-            /** @description Incentive APR, percent. From 0 to 1000. */
+            /** @description Percent per year at full precision. */
             readonly apr: number;
         };
         readonly IncentiveBreakdown: {
@@ -3573,23 +3594,23 @@ export interface components {
             /** @description Percent per year at full precision, not compounded. */
             readonly aprPct: string;
         };
-        /** @description Borrow-incentive APR history of one market. */
+        /** @description Borrow-incentive APR history of one market */
         readonly IncentiveHistory: {
-            /** @description The id that was asked: of a market or of an equity vault. */
-            readonly id: string;
+            /** @description Points, oldest first; at most 100000. */
+            readonly history: readonly components["schemas"]["IncentiveAprPoint"][];
+            /** @description Time of the newest point; null = no record. */
+            readonly asOf: string | null;
+            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
+            readonly stale: boolean;
+            /** @description Reason for a missing history; absent if there is one. */
+            readonly gap?: components["schemas"]["HistoryGap"];
             /**
              * @description Of an equity vault the market whose history this is; absent of a market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId?: string;
-            /** @description Time of the newest point; null = no record. */
-            readonly asOf: string | null;
-            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
-            readonly stale: boolean;
-            /** @description Oldest first. */
-            readonly history: readonly components["schemas"]["IncentiveAprPoint"][];
-            /** @description Reason for a missing history; absent if there is one. */
-            readonly gap?: components["schemas"]["HistoryGap"];
+            /** @description The id that was asked: of a market or of an equity vault. */
+            readonly id: string;
         };
         readonly IncentiveRestricted: {
             /** @description Symbol of the reward token. */
@@ -3794,49 +3815,34 @@ export interface components {
             /** @description Identifies the failing request; the same as the header x-correlation-id. */
             readonly correlationId: string;
         };
-        /** @description A fact to consider or a step to take before signing. It never stops a build. */
+        /** @description A fact to consider or a step to take before signing. It never stops a plan. */
         readonly Issue: {
             /**
-             * @description insufficient_balance: the wallet holds less than the calls take. approval_needed: an approval of the bundle allows it. price_unverified: only the venue prices the token. not_simulated: the calls could not be executed in simulation. slippage_tightened: less slippage than requested holds in the calldata. slippage_capped: the requested slippage is above the cap, which counts in its place. reference_old, reference_undated: the price that judges a swap is old, or of unknown age. loops_stay_open: the exit leaves open yield loops, because none is known to belong to the vault, or because they are under water. high_cost: the sales are expected to lose 2 % of the equity or more. under_water: a payment goes into a position whose debt is above the value of its collateral.
+             * @description The kind of issue.
              * @enum {string}
              */
-            readonly kind: "insufficient_balance" | "approval_needed" | "price_unverified" | "not_simulated" | "slippage_tightened" | "slippage_capped" | "reference_old" | "reference_undated" | "loops_stay_open" | "high_cost" | "under_water";
+            readonly kind: "approval_needed" | "high_cost" | "insufficient_balance" | "loops_stay_open" | "not_simulated" | "price_unverified" | "reference_old" | "reference_undated" | "slippage_capped" | "slippage_tightened" | "under_water";
             /** @description The issue in a sentence. */
             readonly message: string;
             /**
-             * @description The token; absent if the issue is about none.
+             * @description Address of the token in question, also of one that is not curated; `null` = no token is.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token?: string;
-            /**
-             * @description Required amount, whole tokens; absent if the issue is about no amount. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Required amount, whole tokens; `null` = the issue has no amount. */
             readonly required?: string;
-            /**
-             * @description Available amount, whole tokens; absent if the issue is about no amount. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Available amount, whole tokens; `null` = the issue has no amount. */
             readonly available?: string;
-            /** @description Requested slippage, a ratio; only with slippage_tightened and slippage_capped. 0 or more. */
+            /** @description Requested slippage, basis points; `null` = slippage is not in question. */
             readonly requestedSlippage?: number;
-            /** @description Effective slippage, a ratio; only with slippage_tightened and slippage_capped. 0 or more. */
+            /** @description Slippage that holds in the calldata, basis points; `null` = slippage is not in question. */
             readonly effectiveSlippage?: number;
-            /**
-             * @description Expected cost, percent of the equity, 2 decimals; only with high_cost. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description Expected cost, percent of the equity; `null` = no cost is in question, or there is no equity. */
             readonly costPctOfEquity?: string;
-            /**
-             * @description Part of the payment that goes to the lenders, whole loan tokens; only with under_water. 0 or more.
-             * @example 1250.5
-             */
-            readonly toLenders?: string;
-            /**
-             * @description Expected cost in USD, 2 decimals; only with high_cost and under_water, absent if nothing prices it. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Expected cost in USD; `null` = no cost is in question, or nothing prices it. */
             readonly costUsd?: string;
+            /** @description Part of the payment that goes to the lenders of a position under water, whole loan tokens; `null` = none is in question. */
+            readonly toLenders?: string;
         };
         /** @description One step of a leverage ladder. */
         readonly LadderEntry: {
@@ -3978,70 +3984,94 @@ export interface components {
              */
             readonly chainId?: 1 | 4663;
         };
-        /** @description Preview of opening a position. */
+        /** @description The preview, or the refusal in its place. */
         readonly LeverageSimulation: {
             /**
-             * @description The path of a build.
+             * @description The contract function that a plan runs.
              * @enum {string}
              */
-            readonly path: "leverage" | "swapAndLeverage" | "reallocateAndLeverage" | "reallocateSwapAndLeverage" | "deleverage" | "increaseLeverage" | "supplyCollateral" | "swapAndSupplyCollateral" | "repay" | "swapAndRepay" | "withdrawCollateral" | "borrow";
-            /** @description Whether the pay token is the collateral. */
+            readonly path: "borrow" | "deleverage" | "increaseLeverage" | "leverage" | "reallocateAndLeverage" | "reallocateSwapAndLeverage" | "repay" | "supplyCollateral" | "swapAndLeverage" | "swapAndRepay" | "swapAndSupplyCollateral" | "withdrawCollateral";
+            /** @description Whether the pay token is the collateral, so that nothing is swapped first. */
             readonly isDirect: boolean;
-            /** @description Whether liquidity has to be moved into the market first. */
+            /** @description Whether liquidity has to be brought into the market first. */
             readonly isReallocate: boolean;
-            readonly positionPreview: components["schemas"]["PositionPreview"];
-            /**
-             * @description The loan, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description The position after the expected fill. */
+            readonly positionPreview: components["schemas"]["LeverageSimulationPositionPreview"];
+            /** @description Amount to be borrowed, whole loan tokens. */
             readonly amountFlashLoan: string;
-            /**
-             * @description Minimum collateral from the swap of the flash loan, whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Least output of the swap of the flash loan, whole collateral tokens. */
             readonly minTokenOut: string;
-            /**
-             * @description Fee of the reallocation in wei; null = no reallocation.
-             * @example null
-             */
+            /** @description Fee of the vaults for bringing liquidity, wei. */
             readonly reallocationFeeWei: string | null;
-            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
             readonly slippage: number;
-            readonly borrowApy?: components["schemas"]["BorrowApyChange"];
-            /** @description Everything to know or to do before signing; empty = nothing. */
-            readonly issues?: readonly components["schemas"]["Issue"][];
-            /** @description The same in sentences. */
+            /** @description Borrow APY of the market before and after: new debt and repayments move it. */
+            readonly borrowApy: components["schemas"]["BorrowApyChange"];
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description The preview in sentences. */
             readonly note: string;
         };
-        /** @description Leveraged-APY history of one strategy. */
+        /** @description The position after the expected fill. */
+        readonly LeverageSimulationPositionPreview: {
+            /** @description Leverage as it is shown, 1 place. */
+            readonly leverage?: string;
+            /** @description Requested LTV, directly or by a leverage, percent with 2 places. */
+            readonly requestedLtv?: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly effectiveLtv: string;
+            /** @description All collateral, whole tokens. */
+            readonly amountLeveragedCollateral: string;
+            /** @description All debt, whole loan tokens. */
+            readonly amountLoan: string;
+            /** @description Collateral less debt at the oracle price, whole loan tokens. */
+            readonly equity: string;
+            /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
+            readonly depositBasis?: string;
+            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            readonly expectedLeverageApy?: string;
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. */
+            readonly priceImpactPct?: string;
+            /**
+             * @description Venue of the swap.
+             * @enum {string}
+             */
+            readonly swapSource?: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description The price at which the position could be liquidated. */
+            readonly liquidation?: components["schemas"]["Liquidation"];
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+        };
+        /** @description Leveraged-APY history of one strategy */
         readonly LeveragedApyHistory: {
             /** @description Id of the strategy. */
             readonly id: string;
-            /**
-             * @description Leverage of all points; of a vault 1 + LTV of the stock leg. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
+            /** @description Leverage of all points; of a vault 1 + LTV of the stock leg. */
             readonly leverage: string;
-            /** @description Time of the older rate; null = one of them is not known. */
+            /** @description One point per UTC day, at its start, oldest first; at most 401. */
+            readonly history: readonly components["schemas"]["LeveragedApyHistoryHistory"][];
+            /** @description Time of the newest point; null = no record. */
             readonly asOf: string | null;
-            /** @description Whether it is past its freshness budget, or unknown. */
+            /** @description Whether it is past its freshness budget, or unknown. False if there is none. */
             readonly stale: boolean;
-            /** @description Oldest first. A day that lacks one of the rates is left out. */
-            readonly history: readonly components["schemas"]["LeveragedApyPoint"][];
             /** @description Reason for a missing history; absent if there is one. */
             readonly gap?: components["schemas"]["HistoryGap"];
         };
-        /** @description A day of a leveraged-APY history. */
-        readonly LeveragedApyPoint: {
+        readonly LeveragedApyHistoryHistory: {
             /**
              * Format: int64
-             * @description Start of the UTC day, unix milliseconds.
+             * @description Time of the point; the start of a bucket.
              */
             readonly ts: number;
-            /**
-             * @description Leveraged APY of the day. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Percent per year at full precision. */
             readonly apy: string;
         };
         /** @description Time at which the LTV of a position reaches a limit. A time that is not known is `null` in place of the object. */
@@ -4054,17 +4084,11 @@ export interface components {
             /** @description Days from now, 1 place; `null` = `reached` is not `IN_DAYS`. */
             readonly days: string | null;
         };
-        /** @description Liquidation of the position. */
+        /** @description The price at which a position or the stock leg of a vault could be liquidated. */
         readonly Liquidation: {
-            /**
-             * @description Oracle price, loan tokens per collateral token. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Oracle price, loan tokens per collateral token; of a vault deposit tokens per stock token. */
             readonly price: string;
-            /**
-             * @description Fall of the price until then. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description Fall of the price until then, percent with 2 places. */
             readonly dropPct: string;
         };
         /** @description Time until the LTV reaches its limits at today's price, along one path of the borrow rate: the debt grows by that rate, the collateral by its own APY, a principal token until its maturity. Of several positions the first of them. */
@@ -4333,6 +4357,18 @@ export interface components {
             /** @description Public name of the exchange. */
             readonly dex: string;
         };
+        /** @description History of drift */
+        readonly OpsDriftHistory: {
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
+            /** @description Send it as "after" for the next page; null = this is the last one. */
+            readonly next: string | null;
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly records: readonly components["schemas"]["DriftRecord"][];
+        };
         /** @description An oracle far from its reference, and the sums that depend on it. */
         readonly OracleDivergence: {
             /**
@@ -4391,131 +4427,84 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["PayloadTooLargeDetails"];
         };
-        /** @description Profit and loss. An unknown value is absent. */
+        /** @description Profit and loss in exact USD, without rounding. Amounts of plain positions come from the chain, in loan tokens, at the current price of the loan token; amounts of vaults come from the register. */
         readonly Pnl: {
-            /**
-             * @description Sum of deposits. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Sum of all deposits. */
             readonly depositedUsd?: string;
-            /**
-             * @description Sum of withdrawals. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Sum of all withdrawals. */
             readonly returnedUsd?: string;
-            /**
-             * @description Present value; 0 after its end, and while the debt exceeds the collateral value. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. */
             readonly netValueUsd?: string;
-            /**
-             * @description Debt beyond the collateral, which no borrower has to pay. Exact USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt beyond the value of the collateral, which the owner does not have to pay; `null` = see `gaps`. */
             readonly badDebtUsd?: string;
-            /**
-             * @description The part of the net value that depends on an oracle far from its reference, see warnings of the position. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. `null` = see `gaps`. */
             readonly divergentUsd?: string;
-            /**
-             * @description Net value + returned - deposited; also absent if a part was sold before, because the chain does not keep its share of the deposit. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain: `null` = see `gaps`. */
             readonly baseResultUsd?: string;
-            /**
-             * @description Accrued by incentives over its registered life; not part of the net value. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Incentives of the market accrued over the registered life; not part of the net value. */
             readonly incentivesUsd?: string;
-            /**
-             * @description Base result + incentives, before the fee of closing open positions. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Base result + incentives, before the fee of closing the position. */
             readonly totalUsd?: string;
-            /**
-             * @description Yield fee of closing all open positions today. Exact USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Yield fee of closing everything open today; by the documented rate where that of the contract cannot be read, see `gaps` of the position. */
             readonly yieldFeeUsd?: string;
-            /**
-             * @description Base result - yield fee. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Base result - yield fee. */
             readonly baseResultAfterFeeUsd?: string;
-            /**
-             * @description Total - yield fee. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Total - yield fee. */
             readonly totalAfterFeeUsd?: string;
+            /** @description Total over deposited, percent; `null` = see `gaps`. */
             readonly returnOnEquityPct?: string | null;
         };
-        /** @description Excess of pnl of the positions row over pnlSplit: pnl.baseResultUsd is pnlSplit.result.usd, paidDirectlyUsd and recordUsd; pnl.totalUsd is pnlSplit.total.usd and all three. */
+        /** @description Excess of `pnl`, which follows the record of the product's contract, over `pnlSplit`, which follows the events. `pnl.baseResultUsd` is `pnlSplit.result.usd` and `paidDirectlyUsd` and `recordUsd`; `pnl.totalUsd` is `pnlSplit.total.usd` and all three. Of both, `pnlSplit` is the gain of the owner. */
         readonly PnlDifference: {
-            /**
-             * @description Paid by the owner to the lending protocol directly; absent = see gaps. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Paid by the owner to the lending protocol directly: the contract does not record it as a deposit. Exact USD. */
             readonly paidDirectlyUsd?: string;
-            /**
-             * @description Payments that the contract has recorded otherwise: fees of deposits, withdrawals and loans beyond the deposits, payments of others through the router, amounts taken out of the lending protocol directly, rounding; absent = see gaps. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Payments that the contract has recorded otherwise: fees of deposits, withdrawals and loans beyond the deposits, payments of others through the router, amounts taken out of the lending protocol directly, and rounding. Exact USD. */
             readonly recordUsd?: string;
-            /**
-             * @description Incentives on the amounts of now over the registered life, as in pnl, less those on the amounts of each time; absent = see gaps. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Incentives on the amounts of now over the registered life, as in `pnl`, less those on the amounts of each time. Exact USD. */
             readonly incentivesUsd?: string;
-            /** @description Reasons of the absent values. */
+            /** @description Fields that are `null`, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
         };
-        /** @description Profit and loss by its parts, in loan tokens; costs are negative. */
+        /** @description Profit and loss of a position since its opening by its parts, in loan tokens. `yield`, `borrowCost`, `price`, `incentives`, `fees`, `slippage`, `liquidation` and `paidByOthers` add up to `total` to the base unit; the remainder of rounding, at most one base unit per part, is in `price`, or in `yield` where the oracle follows the redemption rate. A part that is not known is `null`, never 0, and so is every sum with it. */
         readonly PnlSplit: {
-            /** @description Yield of the collateral. Absent = not known, see gaps. */
+            /** @description Yield of the collateral: all of the change of its price where the oracle follows the redemption rate, otherwise by its recorded APYs. */
             readonly yield?: components["schemas"]["PnlSplitAmount"];
-            /** @description Interest of the debt. Absent = not known, see gaps. */
+            /** @description Interest of the debt. */
             readonly borrowCost?: components["schemas"]["PnlSplitAmount"];
-            /** @description Change of the oracle's price of the collateral beyond its yield. Absent = not known, see gaps. */
+            /** @description Change of the oracle's price of the collateral beyond its yield. */
             readonly price?: components["schemas"]["PnlSplitAmount"];
-            /** @description Incentives of the market by its recorded campaigns; not part of result. Absent = not known, see gaps. */
+            /** @description Incentives of the market, by its recorded campaigns; not part of `result`. */
             readonly incentives?: components["schemas"]["PnlSplitAmount"];
-            /** @description Fees that the contract has taken. Absent = not known, see gaps. */
+            /** @description Fees that the contract has taken. */
             readonly fees?: components["schemas"]["PnlSplitAmount"];
-            /** @description Loss of swaps against the oracle's price of their block. Absent = not known, see gaps. */
+            /** @description Loss of swaps against the oracle's price of their block, referral fees included. */
             readonly slippage?: components["schemas"]["PnlSplitAmount"];
-            /** @description Loss of liquidations, less bad debt, which no borrower has to repay. Absent = not known, see gaps. */
+            /** @description Loss of liquidations, less bad debt, which no borrower has to repay. */
             readonly liquidation?: components["schemas"]["PnlSplitAmount"];
-            /** @description Payments of other accounts for the position: a gain of the owner. Absent = not known, see gaps. */
+            /** @description Payments of other accounts for the position (anyone may add collateral and repay), at the oracle's prices of the time: a gain of the owner. */
             readonly paidByOthers?: components["schemas"]["PnlSplitAmount"];
-            /** @description yield and price together. Absent = not known, see gaps. */
+            /** @description `yield` and `price` together. */
             readonly yieldAndPrice?: components["schemas"]["PnlSplitAmount"];
-            /** @description Paid in by the owner. Absent = not known, see gaps. */
+            /** @description Paid in by the owner, at the oracle's prices of the time. */
             readonly paid?: components["schemas"]["PnlSplitAmount"];
-            /** @description The part of paid that the owner paid to the lending protocol directly; pnl does not have it. Absent = not known, see gaps. */
+            /** @description The part of `paid` that the owner paid to the lending protocol directly. The product's contract does not record it, so `pnl` does not have it. */
             readonly paidDirectly?: components["schemas"]["PnlSplitAmount"];
-            /** @description Paid out to the owner. Absent = not known, see gaps. */
+            /** @description Paid out to the owner, at the oracle's prices of the time. */
             readonly received?: components["schemas"]["PnlSplitAmount"];
-            /** @description Collateral less debt now. Absent = not known, see gaps. */
+            /** @description Collateral less debt now; 0 under water and after the end. */
             readonly netValue?: components["schemas"]["PnlSplitAmount"];
-            /** @description received and netValue less paid. Absent = not known, see gaps. */
+            /** @description `received` and `netValue` less `paid`. */
             readonly result?: components["schemas"]["PnlSplitAmount"];
-            /** @description result and incentives: the sum of the eight parts. Absent = not known, see gaps. */
+            /** @description `result` and `incentives`. */
             readonly total?: components["schemas"]["PnlSplitAmount"];
-            /** @description Reasons of the absent parts. */
+            /** @description Fields that are `null`, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
         };
-        /** @description A part of a profit and loss. */
+        /** @description A part of a profit and loss; costs and losses are negative. */
         readonly PnlSplitAmount: {
-            /**
-             * @description Whole loan tokens, exact to the base unit. May be negative.
-             * @example 1250.5
-             */
+            /** @description Whole loan tokens, exact to the base unit. */
             readonly amount: string;
-            /**
-             * @description USD at the price of the loan token of now; absent = unknown. May be negative.
-             * @example 1250.5
-             */
+            /** @description USD at the price of the loan token of now, exact; `null` = the price is unknown. */
             readonly usd?: string;
         };
         /** @description All positions of a wallet on one chain. */
@@ -4821,129 +4810,108 @@ export interface components {
              */
             readonly failed: number;
         };
-        /** @description One leveraged position. */
+        /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
         readonly Position: {
             /**
              * Format: int32
-             * @description Index of the position on chain; the id for manage/build.
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description {chainId}-{marketId}-{id}. */
+            /** @description `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description Market id of the strategy. */
+            /** @description The strategy of the market. */
             readonly strategyId: string;
             /**
-             * @description Status of the position.
+             * @description Open, closed or liquidated.
              * @enum {string}
              */
-            readonly status: "open" | "closed" | "liquidated";
-            /** @description Whether it holds collateral. */
+            readonly status: "closed" | "liquidated" | "open";
+            /** @description Whether the position holds collateral. */
             readonly open: boolean;
-            /** @description Whether it was liquidated as a whole; its history has liquidations of a part. */
+            /** @description Whether the position was liquidated as a whole. `history` has liquidations of a part. */
             readonly liquidated: boolean;
-            /** @description Symbol of the collateral. */
+            /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol?: string;
-            /** @description Symbol of the loan token. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol?: string;
-            /**
-             * @description All its collateral. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description All collateral, whole tokens. */
             readonly amountLeveragedCollateral?: string;
-            /**
-             * @description Collateral less the debt at the oracle price, in collateral tokens. Whole tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less the debt at the oracle price, whole collateral tokens; negative under water. */
             readonly netCollateral?: string;
-            /**
-             * @description Debt with interest. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt with interest up to the block of the reading, whole loan tokens. */
             readonly amountLoan?: string;
+            /** @description Debt over collateral value, percent with 2 places. */
             readonly ltvPct?: string | null;
-            /**
-             * @description Liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV at which the position can be liquidated, percent. */
             readonly liquidationLtvPct?: string;
+            /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
+            /** @description Leverage at the current LTV, 1 place. */
             readonly currentLeverage?: string | null;
-            /**
-             * @description Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
             readonly netValueUsd?: string;
+            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
-            /**
-             * @description Deposit basis of the contract: deposits and repayments less withdrawals and loans, never below 0. Whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it. */
             readonly amountDepositedInLoanToken?: string;
+            /** @description Loan tokens per collateral token at which the position can be liquidated. */
             readonly liquidationPrice?: string | null;
+            /** @description Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now. */
             readonly priceDropToLiquidationPct?: string | null;
             /**
              * Format: date-time
-             * @description Time at which the app registered it; absent = unknown, because the chain does not keep it.
+             * @description Time at which the app registered the position; the chain does not keep it.
              */
             readonly openedAt?: string;
+            /** @description Profit and loss, from the chain and, for incentives, from the time at which the app registered the position. `gaps` of it explain every unknown part. */
             readonly pnl?: components["schemas"]["Pnl"];
-            /** @description Pages at the block explorer of the chain; absent if none is known. */
+            /** @description Pages at the block explorer of the chain. */
             readonly explorerLinks?: components["schemas"]["PositionExplorerLinks"];
-            /** @description Result of closing it now at the oracle price, with today's yield fee; null on ended positions. */
+            /** @description P&L before and after the fee, and the amount that closing now pays out. */
             readonly closeNow?: components["schemas"]["CloseNow"] | null;
-            /** @description Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown. */
+            /** @description Whether the owner of the product has put the position into manual mode, for good: only its own wallet acts on it then, and no plan does. */
             readonly manualMode?: boolean | null;
-            /** @description Present in manual mode: the unsigned calls that end the position, in order. They repay all of the debt at the lending protocol, with the interest of half an hour approved, and withdraw the collateral. */
+            /** @description In manual mode the unsigned calls that end the position, in order, at most 4: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. `null` = not in manual mode, or not known, see `manualMode`. */
             readonly manualModeCalls?: readonly components["schemas"]["Call"][];
-            /** @description Liquidity for closing; null on ended positions. */
+            /** @description Liquidity for closing the position; `null` = the position has ended. */
             readonly exitLiquidity?: components["schemas"]["PositionExit"] | null;
-            /** @description Age of the market values; holdings are read live. */
+            /** @description Age of the market values; `null` = none was used. */
             readonly freshness?: components["schemas"]["PositionFreshness"];
-            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Block of the reading: of holdings and debt, and of the price that values them unless `freshness` names an older one. */
+            readonly readAt: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about its values; empty = none. */
-            readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description Warnings about the values that the position is valued with, at most 16. */
+            readonly warnings: readonly components["schemas"]["Warning"][];
         };
-        /** @description Equity of a position at a time. */
+        /** @description Equity of a position at one time, by the price of the oracle then. */
         readonly PositionEquityPoint: {
             /**
              * Format: date-time
              * @description The time.
              */
             readonly at: string;
-            /**
-             * @description Collateral less debt at the oracle price of the time, whole loan tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less debt, whole loan tokens; negative under water. */
             readonly equity: string;
-            /**
-             * @description The same in USD at the price of the loan token of now; absent = unknown. May be negative.
-             * @example 1250.5
-             */
+            /** @description Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown. */
             readonly equityUsd?: string;
-            /**
-             * @description Collateral, whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Collateral, whole tokens. */
             readonly collateral: string;
-            /**
-             * @description Debt with interest, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt with interest, whole loan tokens. */
             readonly debt: string;
         };
-        /** @description An event of a position. */
+        /** @description An event of a position, from the events of the lending protocol and the token transfers of its transaction. Earlier effects of the transaction (a swap of another token) are not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block. */
         readonly PositionEvent: {
             /**
              * @description Kind of the event.
              * @enum {string}
              */
-            readonly kind: "opened" | "supplied" | "withdrawn" | "repaid" | "borrowed" | "increased" | "partly_closed" | "closed" | "liquidated";
+            readonly kind: "borrowed" | "closed" | "increased" | "liquidated" | "opened" | "partly_closed" | "repaid" | "supplied" | "withdrawn";
             /**
              * Format: date-time
              * @description Time of the block.
@@ -4958,99 +4926,70 @@ export interface components {
             readonly txHash: string;
             /**
              * Format: int32
-             * @description Number of its first event within the block.
+             * @description Place of its first event in the block.
              */
             readonly logIndex: number;
-            /**
-             * @description Change of the collateral, whole tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description Change of the collateral, whole tokens. */
             readonly collateralChange: string;
-            /**
-             * @description Borrowed less repaid, whole loan tokens, without interest. May be negative.
-             * @example 1250.5
-             */
+            /** @description Borrowed less repaid, whole loan tokens, without interest. */
             readonly debtChange: string;
-            /**
-             * @description Collateral after it, whole tokens, of the known events only. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral after it, whole tokens; of the known events only, see `isComplete`. */
             readonly collateralAfter: string;
-            /**
-             * @description Debt with interest after it, whole loan tokens; absent = not known. May be negative.
-             * @example 1250.5
-             */
+            /** @description Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block. */
             readonly debtAfter?: string;
-            /** @description Paid by the owner, or by another account on its behalf, fee included. Absent where the transfers of the transaction do not explain it. */
+            /** @description Paid by the owner, or by another account on its behalf, see `paidBy`, fee included; `null` = not explained by the transfers. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
-            /** @description The payer; other: another account than the owner; unknown: the transaction does not show it; null: nothing was paid, or the transfers do not explain what. */
-            readonly paidBy: ("owner" | "other" | "unknown") | null;
-            /** @description Received by the owner. Absent where the transfers of the transaction do not explain it. */
+            /** @description Payer of `paid`; `null` = nothing was paid, or the transfers do not explain what. */
+            readonly paidBy: ("other" | "owner" | "unknown") | null;
+            /** @description Received by the owner; `null` = not explained by the transfers. */
             readonly received?: components["schemas"]["PositionEventAmounts"];
-            /** @description Fee of the contract. Absent where the transfers of the transaction do not explain it. */
+            /** @description Fee of the contract; `null` = not explained by the transfers. */
             readonly fee?: components["schemas"]["PositionEventAmounts"];
-            /**
-             * @description Loan tokens per collateral token at the end of the block; absent = not known. 0 or more.
-             * @example 1250.5
-             */
+            /** @description The oracle's price at the end of the block, loan tokens per collateral token; `null` = the node does not keep the state of the block. */
             readonly oraclePrice?: string;
         };
         /** @description Amounts of both tokens of a market. */
         readonly PositionEventAmounts: {
-            /**
-             * @description Whole collateral tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Whole collateral tokens. */
             readonly collateral: string;
-            /**
-             * @description Whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Whole loan tokens. */
             readonly loan: string;
         };
-        /** @description Liquidity for closing a position. */
+        /** @description Liquidity for closing a position: the measured exit sizes of its collateral against its own size. `gaps` of the position explain a field that is `null`, e.g. `exitLiquidity.tier`. */
         readonly PositionExit: {
             /**
              * @description Grade of the collateral.
              * @enum {string}
              */
             readonly tier?: "deep" | "good" | "limited" | "thin";
+            /** @description Largest measured size that sells under 1.5 % loss, whole USD. */
             readonly cleanExitSizeUsd?: string | null;
-            /**
-             * @description Amount that closing would sell. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
+            /** @description All collateral, which a close sells, USD with 2 places. */
             readonly unwindSizeUsd?: string;
-            /** @description Whether closing would sell more than that size. */
+            /** @description Whether closing at once would sell more than the clean exit size. */
             readonly exceedsCleanExitSize?: boolean;
-            /** @description Whether the collateral has no swap route. */
+            /** @description Whether the collateral has no swap route at all. */
             readonly noSwapRoute: boolean;
         };
-        /** @description Pages at the block explorer of the chain; absent if none is known. */
+        /** @description Pages at the block explorer of the chain. */
         readonly PositionExplorerLinks: {
-            /**
-             * Format: uri
-             * @description Its owner.
-             */
+            /** @description The owner. */
             readonly wallet: string;
-            /**
-             * Format: uri
-             * @description The contract that holds the collateral and owes the debt.
-             */
+            /** @description The contract that holds the collateral and owes the debt. */
             readonly proxy: string;
-            /**
-             * Format: uri
-             * @description The block of the reading.
-             */
+            /** @description The block of the reading. */
             readonly block: string;
         };
-        /** @description Age of the market values; holdings are read live. */
+        /** @description Age of the market values; `null` = none was used. */
         readonly PositionFreshness: {
+            /** @description Age of the borrow rate and interest. */
             readonly borrow: components["schemas"]["Freshness"];
+            /** @description Age of the oracle value. */
             readonly oracle: components["schemas"]["Freshness"];
+            /** @description Age of the APY of the collateral; `null` = the stock leg of a vault, whose loops have their own. */
             readonly collateralApy: components["schemas"]["Freshness"];
         };
-        /** @description Recorded events, equity and profit and loss of a position. */
+        /** @description History of a position */
         readonly PositionHistory: {
             /**
              * Format: int32
@@ -5058,127 +4997,65 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description The owner, checksummed.
+             * @description The owner.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
             /**
              * Format: int32
-             * @description Index of the position on chain.
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description {chainId}-{marketId}-{id}. */
+            /** @description `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
-             * @description State of the position.
+             * @description Open, closed or liquidated.
              * @enum {string}
              */
-            readonly status: "open" | "closed" | "liquidated";
+            readonly status: "closed" | "liquidated" | "open";
             /**
              * Format: date-time
-             * @description Time from which no event is missing; absent = no block was read yet.
+             * @description Time of the block.
              */
             readonly completeFrom?: string;
             /**
-             * Format: int32
-             * @description Number of that block.
+             * Format: int64
+             * @description Number of the block.
              */
             readonly completeFromBlock?: number;
-            /** @description The newest block that was read; absent = none yet. */
+            /** @description The newest block that was read; `null` = none was read. */
             readonly readTo?: components["schemas"]["ReadToBlock"];
-            /** @description Whether the events are all from the opening until now. */
+            /** @description Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`. */
             readonly complete: boolean;
             /**
              * Format: int32
-             * @description Number of events, on all pages.
+             * @description Entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
-            /** @description Oldest first. */
+            /** @description The entries of this page, without cursors; at most 500. */
             readonly events: readonly components["schemas"]["PositionEvent"][];
-            /** @description At events, at hourly samples and now, oldest first. */
+            /** @description Equity at events, at hourly samples between them and now, oldest first; at most 500, spread evenly. */
             readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
-            /** @description Profit and loss by its parts; absent = the market is not known, or not measured yet. */
-            readonly pnlSplit?: components["schemas"]["PnlSplit"];
-            /** @description Reasons of absent values, and why the events are not complete. */
+            /** @description Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
-            /** @description Excess of pnl of the positions row over pnlSplit; absent = the market is not known, or not measured yet. */
+            /** @description Profit and loss since the opening by its parts; `null` = the market of the position is not known or not measured. */
+            readonly pnlSplit?: components["schemas"]["PnlSplit"];
+            /** @description Excess of `pnl` over `pnlSplit`, by its causes; `null` = the market of the position is not known or not measured. */
             readonly pnlDifference?: components["schemas"]["PnlDifference"];
         };
-        /** @description The reason for a missing value. */
+        /** @description One field that is `null`, or that carries the conservative value that its description names, and why. */
         readonly PositionHistoryGap: {
-            /** @description The field. */
+            /** @description Dotted path of the field inside the object, e.g. `collateral.priceUsd`. */
             readonly field: string;
-            /** @description NOT_MEASURED, SOURCE_FAILED, IMPLAUSIBLE: unknown. */
-            readonly reason: string;
-            /** @description One plain sentence. */
-            readonly message: string;
-        };
-        /** @description The position after the expected fill, and what the action costs. Fields that do not apply are absent: after a full close all but costs, totalSwapCostPctOfEquity, worstCase, readAt and oraclePriceAsOf. */
-        readonly PositionPreview: {
             /**
-             * @description Leverage after the expected fill, 1 decimal. Multiple of the equity. 1 or more.
-             * @example 1250.5
-             */
-            readonly leverage?: string;
-            /**
-             * @description The requested LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly requestedLtv?: string;
-            /**
-             * @description The LTV after the expected fill. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly effectiveLtv?: string;
-            /**
-             * @description All collateral after it, whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountLeveragedCollateral?: string;
-            /**
-             * @description All debt after it, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountLoan?: string;
-            /**
-             * @description Collateral less debt at the oracle price, whole loan tokens. May be negative.
-             * @example 1250.5
-             */
-            readonly equity?: string;
-            /**
-             * @description Deposit basis after it, whole loan tokens: the yield fee applies to the value above it, and on a correlated market it limits loans. Absent if the contract's own rule decides and nothing was simulated. 0 or more.
-             * @example 1250.5
-             */
-            readonly depositBasis?: string;
-            /**
-             * @description Expected APY on the equity, at the market's borrow rate after the action. A borrow incentive counts at its present rate. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly expectedLeverageApy?: string;
-            /**
-             * @description Loss of the loan's swap (or of the only swap) against the reference price, percent of its value. totalSwapCostPctOfEquity has the loss as a part of the equity. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly priceImpactPct?: string;
-            /**
-             * @description Loss of all swaps, referral fees and the fee for moving liquidity included, percent of the equity; absent if one of them has no price. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
-            readonly totalSwapCostPctOfEquity?: string;
-            /**
-             * @description Venue of the swap.
+             * @description The kind of absence.
              * @enum {string}
              */
-            readonly swapSource?: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
-            /** @description Immediate costs, by kind; empty without swaps and fees. */
-            readonly costs?: readonly components["schemas"]["Cost"][];
-            readonly worstCase?: components["schemas"]["WorstCase"];
-            readonly liquidation?: components["schemas"]["Liquidation"];
-            /** @description The block at which the prices and the debt were read; absent if the node did not return it. */
-            readonly readAt?: components["schemas"]["BlockReading"];
-            readonly oraclePriceAsOf?: string | null;
+            readonly reason: "IMPLAUSIBLE" | "NONE" | "NOT_APPLICABLE" | "NOT_MEASURED" | "SOURCE_FAILED" | "TOO_SHORT";
+            /** @description One plain sentence for people. */
+            readonly message: string;
         };
         /** @description An address that is not a wallet. */
         readonly PositionProxyDetails: {
@@ -5217,32 +5094,20 @@ export interface components {
             /** @description Stress table of the position; empty when it has ended. */
             readonly stress: components["schemas"]["StressTable"];
         };
-        /** @description A debt above the value of its collateral. */
+        /** @description A debt above the value of its collateral at the oracle's price. A payment into the position gives the excess to the lenders; the owner does not have to pay it. */
         readonly PositionUnderWater: {
             /**
-             * @description Always under_water.
+             * @description Always `UNDER_WATER`.
              * @enum {string}
              */
             readonly code: "under_water";
-            /**
-             * @description The debt, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description The debt, whole loan tokens. */
             readonly debt: string;
-            /**
-             * @description Value of the collateral at the oracle's price, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Value of the collateral at the oracle's price, whole loan tokens. */
             readonly collateralValue: string;
-            /**
-             * @description Debt above that value, whole loan tokens: the part of a payment that is lost. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt above that value, whole loan tokens: the part of a payment that is lost. */
             readonly excess: string;
-            /**
-             * @description The excess in USD, part of costUsd of an option that pays in; absent = not priced. May be negative.
-             * @example 1250.5
-             */
+            /** @description The excess in USD with 2 places, which `costUsd` of an option that pays in contains. `null` = nothing prices the loan token. */
             readonly excessUsd?: string;
             /** @description The state, its amounts and what a payment would lose, in sentences. */
             readonly message: string;
@@ -5342,7 +5207,7 @@ export interface components {
             /** @description By chain and group of facts. */
             readonly freshness?: readonly components["schemas"]["FreshnessReceipt"][];
         };
-        /** @description The newest block that was read. */
+        /** @description The block at which something was read from the chain. */
         readonly ReadToBlock: {
             /**
              * Format: int64
@@ -5351,7 +5216,7 @@ export interface components {
             readonly blockNumber: number;
             /**
              * Format: date-time
-             * @description Its time.
+             * @description Time of the block.
              */
             readonly blockTime: string;
         };
@@ -5385,19 +5250,16 @@ export interface components {
              */
             readonly positionHistory?: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
         };
-        /** @description An additional amount of a token after the simulation. */
+        /** @description An amount of one token. */
         readonly ReceivedAmount: {
             /**
-             * @description The token.
+             * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly token: string;
-            /** @description Its symbol. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /**
-             * @description Amount, whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description The amount in whole tokens. */
             readonly amount: string;
         };
         /** @description The worst recorded moves of a market within a window of some days, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. Later moves may be larger. Unknown below 24 whole windows; `gaps` explain each `null`. */
@@ -5615,12 +5477,6 @@ export interface components {
             readonly minAmountOut?: string;
             /** @description Whether it is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED. Applies to close, repay and add_collateral; actions that add risk are refused. */
             readonly allowUnsimulated?: boolean;
-        };
-        /** @description A new signing secret of an alert. */
-        readonly RotatedAlertSecret: {
-            /** @description The new secret. It is shown here only: keep it at the receiver, beside the one before. */
-            readonly secret: string;
-            readonly alert: components["schemas"]["Alert"];
         };
         /** @description All calls as the first parameter of wallet_sendCalls (EIP-5792). Hand it to the wallet unchanged. Only with `include: ["sendCalls"]`. */
         readonly SendCalls: {
@@ -5847,7 +5703,7 @@ export interface components {
              */
             readonly borrowApyPct?: string;
         };
-        /** @description Recorded events, equity and profit and loss of the stock leg of a vault. */
+        /** @description The stock leg of a vault of a wallet, also of one that it has left, and while the chain is not measured; `null` = there is no such vault here, or nothing of it is known. Needs a key. */
         readonly StockLegHistory: {
             /**
              * Format: int32
@@ -5855,47 +5711,47 @@ export interface components {
              */
             readonly chainId: number;
             /**
-             * @description The owner, checksummed.
+             * @description The owner.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
             /** @description Id of the vault. */
             readonly strategyId: string;
-            /** @description Whether the wallet has stock or debt in it now. */
+            /** @description Whether the wallet has collateral or debt in it now. */
             readonly open: boolean;
-            /** @description The stock: the collateral of the events. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly stockSymbol: string;
-            /** @description The token that is borrowed: the loan token of the events. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly depositSymbol: string;
             /**
              * Format: date-time
-             * @description Time from which no event is missing; absent = no block was read yet.
+             * @description Time of the block.
              */
             readonly completeFrom?: string;
             /**
-             * Format: int32
-             * @description Number of that block.
+             * Format: int64
+             * @description Number of the block.
              */
             readonly completeFromBlock?: number;
-            /** @description The newest block that was read; absent = none yet. */
+            /** @description The newest block that was read; `null` = none was read. */
             readonly readTo?: components["schemas"]["ReadToBlock"];
-            /** @description Whether the events are all from the opening until now. */
+            /** @description Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`. */
             readonly complete: boolean;
             /**
              * Format: int32
-             * @description Number of events, on all pages.
+             * @description Entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
-            /** @description Oldest first. */
+            /** @description The entries of this page, without cursors; at most 500. */
             readonly events: readonly components["schemas"]["PositionEvent"][];
-            /** @description At events, at hourly samples and now, oldest first. */
+            /** @description Equity at events, at hourly samples between them and now, oldest first; at most 500, spread evenly. */
             readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
-            /** @description Profit and loss by its parts; absent = the market is not known, or not measured yet. */
-            readonly pnlSplit?: components["schemas"]["PnlSplit"];
-            /** @description Reasons of absent values, and why the events are not complete. */
+            /** @description Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
+            /** @description Profit and loss of the stock leg since its first opening by its parts, in deposit tokens. A loan that was taken counts as received, also where it went into the loop of the vault; `null` = the stock market is not measured. */
+            readonly pnlSplit?: components["schemas"]["PnlSplit"];
         };
         /** @description List the strategies of a chain */
         readonly Strategies: {
@@ -6098,7 +5954,7 @@ export interface components {
         /** @description Token that is posted; of a vault the stock. */
         readonly StrategyByIdCollateral: {
             /** @description USD per whole token at full precision. */
-            readonly priceUsd: string;
+            readonly priceUsd?: string;
             /**
              * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
@@ -6148,7 +6004,7 @@ export interface components {
         /** @description Present only on equity vaults. */
         readonly StrategyByIdEquityVault: {
             /** @description Highest LTV that the contracts accept, percent. */
-            readonly maxStockLtvPct: string;
+            readonly maxStockLtvPct?: string;
             /**
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
@@ -6206,7 +6062,7 @@ export interface components {
         /** @description Token that is borrowed against the collateral. */
         readonly StrategyByIdLoan: {
             /** @description USD per whole token at full precision. */
-            readonly priceUsd: string;
+            readonly priceUsd?: string;
             /**
              * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
@@ -6294,7 +6150,7 @@ export interface components {
         /** @description Token that is posted; of a vault the stock. */
         readonly StrategyCollateral: {
             /** @description USD per whole token at full precision. */
-            readonly priceUsd: string;
+            readonly priceUsd?: string;
             /**
              * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
@@ -6344,7 +6200,7 @@ export interface components {
         /** @description Present only on equity vaults. */
         readonly StrategyEquityVault: {
             /** @description Highest LTV that the contracts accept, percent. */
-            readonly maxStockLtvPct: string;
+            readonly maxStockLtvPct?: string;
             /**
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
@@ -6402,7 +6258,7 @@ export interface components {
         /** @description Token that is borrowed against the collateral. */
         readonly StrategyLoan: {
             /** @description USD per whole token at full precision. */
-            readonly priceUsd: string;
+            readonly priceUsd?: string;
             /**
              * @description Token contract; the zero address is the native token.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
@@ -6571,7 +6427,7 @@ export interface components {
             /** @description Mean over 90 days, percent. */
             readonly avg90d?: string;
         };
-        /** @description Unsigned calls for one wallet. */
+        /** @description The plan, or the refusal in its place. */
         readonly TransactionBundle: {
             /**
              * Format: int32
@@ -6582,12 +6438,12 @@ export interface components {
              * @description The action.
              * @enum {string}
              */
-            readonly action: "open_leverage" | "close" | "increase_leverage" | "add_collateral" | "remove_collateral" | "repay" | "borrow";
+            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
             /**
-             * @description Contract function of the transaction.
+             * @description The contract function that the transaction runs.
              * @enum {string}
              */
-            readonly path: "leverage" | "swapAndLeverage" | "reallocateAndLeverage" | "reallocateSwapAndLeverage" | "deleverage" | "increaseLeverage" | "supplyCollateral" | "swapAndSupplyCollateral" | "repay" | "swapAndRepay" | "withdrawCollateral" | "borrow";
+            readonly path: "borrow" | "deleverage" | "increaseLeverage" | "leverage" | "reallocateAndLeverage" | "reallocateSwapAndLeverage" | "repay" | "supplyCollateral" | "swapAndLeverage" | "swapAndRepay" | "swapAndSupplyCollateral" | "withdrawCollateral";
             /** @description Sign these first, in order. */
             readonly approvals: readonly components["schemas"]["Call"][];
             /** @description Sign after the approvals. */
@@ -6597,54 +6453,77 @@ export interface components {
         };
         /** @description Details of the bundle. Fields that do not apply are absent. */
         readonly TransactionBundleMeta: {
-            readonly positionPreview?: components["schemas"]["PositionPreview"];
-            readonly borrowApy?: components["schemas"]["BorrowApyChange"];
-            /**
-             * @description Present LTV of the managed position; absent on an open. Decimal string, percent. May be negative.
-             * @example 12.34
-             */
+            /** @description The position after the expected fill. */
+            readonly positionPreview: components["schemas"]["TransactionBundleMetaPositionPreview"];
+            /** @description Borrow APY of the market before and after: new debt and repayments move it. */
+            readonly borrowApy: components["schemas"]["BorrowApyChange"];
+            /** @description Current LTV of the managed position, percent with 2 places. */
             readonly ltvBeforePct?: string;
-            /** @description Liquidation of the managed position before the action; absent on an open, and without a debt. */
+            /** @description The price at which the managed position could be liquidated before the action. */
             readonly liquidationBefore?: components["schemas"]["Liquidation"];
-            /**
-             * @description Present deposit basis, whole loan tokens; absent on an open. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Current deposit basis of the managed position, whole loan tokens. */
             readonly depositBasisBefore?: string;
-            /**
-             * @description Flash loan, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Flash loan, whole loan tokens. */
             readonly amountFlashLoan?: string;
-            /**
-             * @description Minimum output of the (last) swap, whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Least output of the (last) swap, whole tokens of its output. */
             readonly minTokenOut?: string;
-            /** @description Everything to know or to do before signing; empty = nothing. */
-            readonly issues?: readonly components["schemas"]["Issue"][];
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description All calls as the first parameter of `wallet_sendCalls` (EIP-5792), to be handed to the wallet as it is. */
             readonly sendCalls?: components["schemas"]["SendCalls"];
-            /**
-             * @description Gas that the simulation of all calls used, units of gas; absent = not simulated.
-             * @example 612345
-             */
+            /** @description Gas that the simulation of all calls used, in units of gas. */
             readonly simulatedGas?: string;
-            /** @description Additional tokens of the wallet after the simulation, after fees of the contracts; empty = none, absent = not simulated. */
+            /** @description Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most 2 tokens; empty = none. */
             readonly received?: readonly components["schemas"]["ReceivedAmount"][];
-            /** @description The effective slippage, a ratio. Above 0, at most 0.01. */
-            readonly slippage?: number;
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            readonly slippage: number;
             /**
              * Format: date-time
-             * @description Earliest expiry of its quotes, at most 60 s ahead. Build again after that.
+             * @description Expiry of the earliest quote in the calldata.
              */
             readonly expiresAt?: string;
-            /**
-             * Format: uri
-             * @description Link to review and sign in the app.
-             */
+            /** @description Link to review and sign in the app. */
             readonly signingUrl?: string;
-            /** @description The next steps, in sentences. */
-            readonly instructions?: string;
+            /** @description The steps for a person, in sentences. */
+            readonly instructions: string;
+        };
+        /** @description The position after the expected fill. */
+        readonly TransactionBundleMetaPositionPreview: {
+            /** @description Leverage as it is shown, 1 place. */
+            readonly leverage?: string;
+            /** @description Requested LTV, directly or by a leverage, percent with 2 places. */
+            readonly requestedLtv?: string;
+            /** @description LTV after the expected fill, percent with 2 places. */
+            readonly effectiveLtv?: string;
+            /** @description All collateral, whole tokens. */
+            readonly amountLeveragedCollateral?: string;
+            /** @description All debt, whole loan tokens. */
+            readonly amountLoan?: string;
+            /** @description Collateral less debt at the oracle price, whole loan tokens. */
+            readonly equity?: string;
+            /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
+            readonly depositBasis?: string;
+            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            readonly expectedLeverageApy?: string;
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. */
+            readonly priceImpactPct?: string;
+            /**
+             * @description Venue of the swap.
+             * @enum {string}
+             */
+            readonly swapSource?: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+            /** @description The price at which the position could be liquidated. */
+            readonly liquidation?: components["schemas"]["Liquidation"];
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
         };
         /** @description Protocol TVL */
         readonly Tvl: {
@@ -6803,33 +6682,33 @@ export interface components {
             /** @description Native value in wei, 0x-prefixed hex. */
             readonly value: string;
         };
-        /** @description Positions of a wallet on one chain. */
+        /** @description A wallet's positions */
         readonly WalletPositions: {
+            /**
+             * @description The address.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly userAddress: string;
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /**
-             * @description The wallet, checksummed.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
-            readonly userAddress: string;
-            /** @description Plain positions, newest first; the loops of a vault are left out. */
+            /** @description Authorizations at the lending protocol that a broken-off batch left behind, with the call that ends each; one per router, at most 1. */
+            readonly leftAuthorizations?: readonly components["schemas"]["WalletPositionsLeftAuthorization"][];
+            /** @description The entries of this page, without cursors; at most 500. */
             readonly positions: readonly components["schemas"]["Position"][];
-            /** @description Open equity vaults: those with a debt on their stock market, or with collateral there worth at least 0.01 USD, because anybody may supply collateral on behalf of a wallet. */
+            /** @description Open equity vaults, one entry per chain and vault of the catalog, at most 10000: those with a debt on their stock market, or with collateral there worth at least 0.01 USD, because anybody may supply collateral on behalf of a wallet. */
             readonly equityPositions: readonly components["schemas"]["EquityPosition"][];
             readonly meta?: components["schemas"]["ReadMeta"];
-            /** @description Leftover authorizations of an incomplete batch at the lending protocol, with the call that revokes each; empty = none, absent = unknown. */
-            readonly leftAuthorizations?: readonly components["schemas"]["WalletPositionsLeftAuthorization"][];
         };
         readonly WalletPositionsLeftAuthorization: {
             /**
-             * @description The authorized router.
+             * @description The router.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly authorized: string;
-            /** @description Call that revokes it. */
+            /** @description The unsigned call that takes it back. */
             readonly call: components["schemas"]["Call"];
         };
         /** @description The statement of a wallet as CSV. */
@@ -6880,23 +6759,16 @@ export interface components {
             /** @description One plain sentence for people. */
             readonly message: string;
         };
-        /** @description Result for the wallet if every swap returns its minimum. */
+        /** @description The result for the wallet when every swap gives its minimum only and the plan is sent a minute later, with the interest of that minute. `gaps` of the preview or plan explain a field that is `null`. */
         readonly WorstCase: {
-            /**
-             * @description The wallet's part of the position afterwards, whole loan tokens: collateral less debt at the oracle price, plus paidOut if the action has a payout. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs, whole deposit tokens. */
             readonly equity: string;
-            /**
-             * @description Part of equity that goes to the wallet, whole loan tokens (collateral at the oracle price), after fees of the contract; the rest remains in the position. Absent without a payout. 0 or more.
-             * @example 1250.5
-             */
+            /** @description The part of `equity` that goes to the wallet, fees of the contract taken off, whole loan or deposit tokens; the rest is left in the position. */
             readonly paidOut?: string;
-            /**
-             * @description LTV; absent if no position remains. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV of the position, or of the stock leg of a vault, percent with 2 places. */
             readonly ltv?: string;
+            /** @description LTV of the yield leg of a vault, percent with 2 places. */
+            readonly yieldLtv?: string;
         };
     };
     responses: never;
@@ -6924,12 +6796,16 @@ export interface components {
 }
 export type AddCollateralBody = components['schemas']['AddCollateralBody'];
 export type Alert = components['schemas']['Alert'];
-export type AlertAnswer = components['schemas']['AlertAnswer'];
 export type AlertBody = components['schemas']['AlertBody'];
+export type AlertById = components['schemas']['AlertById'];
+export type AlertCreate = components['schemas']['AlertCreate'];
+export type AlertDelete = components['schemas']['AlertDelete'];
+export type AlertDeliveries = components['schemas']['AlertDeliveries'];
 export type AlertDelivery = components['schemas']['AlertDelivery'];
-export type AlertDeliveryAnswer = components['schemas']['AlertDeliveryAnswer'];
-export type AlertDeliveryPage = components['schemas']['AlertDeliveryPage'];
-export type AlertPage = components['schemas']['AlertPage'];
+export type AlertPing = components['schemas']['AlertPing'];
+export type AlertRedeliver = components['schemas']['AlertRedeliver'];
+export type AlertRotateSecret = components['schemas']['AlertRotateSecret'];
+export type Alerts = components['schemas']['Alerts'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
 export type AppIncentive = components['schemas']['AppIncentive'];
 export type AppIncentiveCampaign = components['schemas']['AppIncentiveCampaign'];
@@ -6971,12 +6847,11 @@ export type ConflictDetails = components['schemas']['ConflictDetails'];
 export type ConflictError = components['schemas']['ConflictError'];
 export type ConflictProblem = components['schemas']['ConflictProblem'];
 export type Cost = components['schemas']['Cost'];
-export type CreatedAlert = components['schemas']['CreatedAlert'];
 export type DayCandlesQuery = components['schemas']['DayCandlesQuery'];
-export type DeletedAlert = components['schemas']['DeletedAlert'];
 export type DeleverageOption = components['schemas']['DeleverageOption'];
 export type DeleverageOptions = components['schemas']['DeleverageOptions'];
 export type DeleveragePreview = components['schemas']['DeleveragePreview'];
+export type DeleveragePreviewPositionPreview = components['schemas']['DeleveragePreviewPositionPreview'];
 export type DeleverageStep = components['schemas']['DeleverageStep'];
 export type DeleverageUnavailable = components['schemas']['DeleverageUnavailable'];
 export type Deployment = components['schemas']['Deployment'];
@@ -6984,24 +6859,29 @@ export type Drift = components['schemas']['Drift'];
 export type DriftChain = components['schemas']['DriftChain'];
 export type DriftDatabase = components['schemas']['DriftDatabase'];
 export type DriftEarlier = components['schemas']['DriftEarlier'];
-export type DriftHistory = components['schemas']['DriftHistory'];
 export type DriftRecord = components['schemas']['DriftRecord'];
 export type EquityDepositBatch = components['schemas']['EquityDepositBatch'];
 export type EquityDepositBatchMeta = components['schemas']['EquityDepositBatchMeta'];
+export type EquityDepositBatchMetaPreview = components['schemas']['EquityDepositBatchMetaPreview'];
+export type EquityDepositBatchMetaPreviewDepositToken = components['schemas']['EquityDepositBatchMetaPreviewDepositToken'];
+export type EquityDepositBatchMetaPreviewFees = components['schemas']['EquityDepositBatchMetaPreviewFees'];
+export type EquityDepositBatchMetaPreviewStock = components['schemas']['EquityDepositBatchMetaPreviewStock'];
+export type EquityDepositBatchMetaPreviewStockCombined = components['schemas']['EquityDepositBatchMetaPreviewStockCombined'];
+export type EquityDepositBatchMetaPreviewYieldLeg = components['schemas']['EquityDepositBatchMetaPreviewYieldLeg'];
 export type EquityDepositBuildBody = components['schemas']['EquityDepositBuildBody'];
-export type EquityDepositPreview = components['schemas']['EquityDepositPreview'];
-export type EquityDepositPreviewDepositToken = components['schemas']['EquityDepositPreviewDepositToken'];
-export type EquityDepositPreviewFees = components['schemas']['EquityDepositPreviewFees'];
-export type EquityDepositPreviewStock = components['schemas']['EquityDepositPreviewStock'];
-export type EquityDepositPreviewStockCombined = components['schemas']['EquityDepositPreviewStockCombined'];
-export type EquityDepositPreviewWorstCase = components['schemas']['EquityDepositPreviewWorstCase'];
-export type EquityDepositPreviewYieldLeg = components['schemas']['EquityDepositPreviewYieldLeg'];
 export type EquityDepositSimulation = components['schemas']['EquityDepositSimulation'];
+export type EquityDepositSimulationPreview = components['schemas']['EquityDepositSimulationPreview'];
+export type EquityDepositSimulationPreviewDepositToken = components['schemas']['EquityDepositSimulationPreviewDepositToken'];
+export type EquityDepositSimulationPreviewFees = components['schemas']['EquityDepositSimulationPreviewFees'];
+export type EquityDepositSimulationPreviewStock = components['schemas']['EquityDepositSimulationPreviewStock'];
+export type EquityDepositSimulationPreviewStockCombined = components['schemas']['EquityDepositSimulationPreviewStockCombined'];
+export type EquityDepositSimulationPreviewYieldLeg = components['schemas']['EquityDepositSimulationPreviewYieldLeg'];
 export type EquityExitBatch = components['schemas']['EquityExitBatch'];
 export type EquityExitBatchMeta = components['schemas']['EquityExitBatchMeta'];
 export type EquityExitBuildBody = components['schemas']['EquityExitBuildBody'];
 export type EquityPosition = components['schemas']['EquityPosition'];
 export type EquityPositionFreshness = components['schemas']['EquityPositionFreshness'];
+export type EquityPositionStock = components['schemas']['EquityPositionStock'];
 export type EquityPositionStress = components['schemas']['EquityPositionStress'];
 export type EquitySimulateBody = components['schemas']['EquitySimulateBody'];
 export type ExactDecimal = components['schemas']['ExactDecimal'];
@@ -7064,8 +6944,9 @@ export type LeverageSimulateBody = components['schemas']['LeverageSimulateBody']
 export type LeverageSimulateBodyToLeverage = components['schemas']['LeverageSimulateBodyToLeverage'];
 export type LeverageSimulateBodyToLtv = components['schemas']['LeverageSimulateBodyToLtv'];
 export type LeverageSimulation = components['schemas']['LeverageSimulation'];
+export type LeverageSimulationPositionPreview = components['schemas']['LeverageSimulationPositionPreview'];
 export type LeveragedApyHistory = components['schemas']['LeveragedApyHistory'];
-export type LeveragedApyPoint = components['schemas']['LeveragedApyPoint'];
+export type LeveragedApyHistoryHistory = components['schemas']['LeveragedApyHistoryHistory'];
 export type LimitReach = components['schemas']['LimitReach'];
 export type Liquidation = components['schemas']['Liquidation'];
 export type LtvProjection = components['schemas']['LtvProjection'];
@@ -7088,6 +6969,7 @@ export type NotReadyProblem = components['schemas']['NotReadyProblem'];
 export type Ohlcv = components['schemas']['Ohlcv'];
 export type OhlcvCandle = components['schemas']['OhlcvCandle'];
 export type OhlcvPool = components['schemas']['OhlcvPool'];
+export type OpsDriftHistory = components['schemas']['OpsDriftHistory'];
 export type OracleDivergence = components['schemas']['OracleDivergence'];
 export type PayloadTooLargeDetails = components['schemas']['PayloadTooLargeDetails'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
@@ -7114,7 +6996,6 @@ export type PositionExplorerLinks = components['schemas']['PositionExplorerLinks
 export type PositionFreshness = components['schemas']['PositionFreshness'];
 export type PositionHistory = components['schemas']['PositionHistory'];
 export type PositionHistoryGap = components['schemas']['PositionHistoryGap'];
-export type PositionPreview = components['schemas']['PositionPreview'];
 export type PositionProxyDetails = components['schemas']['PositionProxyDetails'];
 export type PositionStress = components['schemas']['PositionStress'];
 export type PositionUnderWater = components['schemas']['PositionUnderWater'];
@@ -7134,7 +7015,6 @@ export type Registration = components['schemas']['Registration'];
 export type RemoveCollateralBody = components['schemas']['RemoveCollateralBody'];
 export type RepayAllBody = components['schemas']['RepayAllBody'];
 export type RepayBody = components['schemas']['RepayBody'];
-export type RotatedAlertSecret = components['schemas']['RotatedAlertSecret'];
 export type SendCalls = components['schemas']['SendCalls'];
 export type SimulationMismatchDetails = components['schemas']['SimulationMismatchDetails'];
 export type SimulationMismatchError = components['schemas']['SimulationMismatchError'];
@@ -7194,6 +7074,7 @@ export type StressTable = components['schemas']['StressTable'];
 export type TrailingAverages = components['schemas']['TrailingAverages'];
 export type TransactionBundle = components['schemas']['TransactionBundle'];
 export type TransactionBundleMeta = components['schemas']['TransactionBundleMeta'];
+export type TransactionBundleMetaPositionPreview = components['schemas']['TransactionBundleMetaPositionPreview'];
 export type Tvl = components['schemas']['Tvl'];
 export type TvlChain = components['schemas']['TvlChain'];
 export type TvlTotal = components['schemas']['TvlTotal'];
@@ -7638,7 +7519,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Borrow-APY histories of all markets. */
+            /** @description Borrow-APY history of all markets. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7815,7 +7696,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Collateral-APY histories of all markets. */
+            /** @description Collateral-APY history of all markets. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8462,7 +8343,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Preview of opening a position. */
+            /** @description Preview opening a leveraged position. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8572,7 +8453,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Unsigned calls for one wallet. */
+            /** @description Build the transaction that opens a leveraged position. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8690,7 +8571,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Unsigned calls for one wallet. */
+            /** @description Build the transaction that manages or closes a position. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8808,7 +8689,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Preview of a deposit into an equity vault. */
+            /** @description Preview a deposit into an equity vault. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8918,7 +8799,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Unsigned calls of a deposit for one wallet, submitted in order and atomically. */
+            /** @description Build the batch of a deposit into an equity vault. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9036,7 +8917,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Unsigned calls of an exit for one wallet, submitted in order and atomically. */
+            /** @description Build the batch that fully unwinds an equity vault. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9161,7 +9042,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Positions of a wallet on one chain. */
+            /** @description A wallet's positions. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9254,7 +9135,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Recorded events, equity and profit and loss of a position. */
+            /** @description History of a position. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9355,7 +9236,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Recorded events, equity and profit and loss of the stock leg of a vault. */
+            /** @description History of the stock leg of a vault. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9553,7 +9434,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The options for a position that is above an LTV. */
+            /** @description Options for a position above an LTV. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9834,7 +9715,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A page of the history of drift. */
+            /** @description History of drift. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9843,7 +9724,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["DriftHistory"];
+                    readonly "application/json": components["schemas"]["OpsDriftHistory"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10102,7 +9983,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A page of alerts. */
+            /** @description Alerts of the key. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10111,7 +9992,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AlertPage"];
+                    readonly "application/json": components["schemas"]["Alerts"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10189,7 +10070,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description A registered alert with the secret that signs its webhooks. */
+            /** @description Register an alert. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10198,7 +10079,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CreatedAlert"];
+                    readonly "application/json": components["schemas"]["AlertCreate"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10310,7 +10191,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AlertAnswer"];
+                    readonly "application/json": components["schemas"]["AlertById"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10393,7 +10274,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The result of deleting an alert. */
+            /** @description Delete an alert. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10402,7 +10283,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["DeletedAlert"];
+                    readonly "application/json": components["schemas"]["AlertDelete"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10478,7 +10359,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A new signing secret of an alert. */
+            /** @description Rotate the signing secret. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10487,7 +10368,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["RotatedAlertSecret"];
+                    readonly "application/json": components["schemas"]["AlertRotateSecret"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10570,7 +10451,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description One event of an alert. */
+            /** @description Send a test event. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10579,7 +10460,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AlertDeliveryAnswer"];
+                    readonly "application/json": components["schemas"]["AlertPing"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10668,7 +10549,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A page of events of alerts. */
+            /** @description Deliveries of alerts. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10677,7 +10558,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AlertDeliveryPage"];
+                    readonly "application/json": components["schemas"]["AlertDeliveries"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -10750,7 +10631,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description One event of an alert. */
+            /** @description Deliver an event again. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10759,7 +10640,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AlertDeliveryAnswer"];
+                    readonly "application/json": components["schemas"]["AlertRedeliver"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */

@@ -151,10 +151,10 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "id",
+        "history",
         "asOf",
         "stale",
-        "history"
+        "id"
       ]
     }
   },
@@ -192,10 +192,10 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "id",
+        "history",
         "asOf",
         "stale",
-        "history"
+        "id"
       ]
     }
   },
@@ -214,10 +214,10 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "id",
+        "history",
         "asOf",
         "stale",
-        "history"
+        "id"
       ]
     }
   },
@@ -240,9 +240,9 @@ export const ROWS = {
       "200": [
         "id",
         "leverage",
+        "history",
         "asOf",
-        "stale",
-        "history"
+        "stale"
       ]
     }
   },
@@ -338,6 +338,8 @@ export const ROWS = {
         "minTokenOut",
         "reallocationFeeWei",
         "slippage",
+        "borrowApy",
+        "issues",
         "note"
       ]
     }
@@ -397,6 +399,7 @@ export const ROWS = {
         "strategyId",
         "action",
         "preview",
+        "issues",
         "note"
       ]
     }
@@ -414,9 +417,9 @@ export const ROWS = {
       "200": [
         "chainId",
         "strategyId",
+        "action",
         "calls",
         "atomic",
-        "action",
         "meta"
       ]
     }
@@ -434,9 +437,9 @@ export const ROWS = {
       "200": [
         "chainId",
         "strategyId",
+        "action",
         "calls",
         "atomic",
-        "action",
         "meta"
       ]
     }
@@ -459,8 +462,8 @@ export const ROWS = {
     "hasEntityTag": false,
     "answers": {
       "200": [
-        "chainId",
         "userAddress",
+        "chainId",
         "positions",
         "equityPositions"
       ]
@@ -760,9 +763,7 @@ export const ROWS = {
     "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
-      "200": [
-        "alert"
-      ]
+      "200": []
     }
   },
   "alertDelete": {
@@ -815,9 +816,7 @@ export const ROWS = {
     "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
-      "200": [
-        "delivery"
-      ]
+      "200": []
     }
   },
   "alertDeliveries": {
@@ -854,9 +853,7 @@ export const ROWS = {
     "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
-      "200": [
-        "delivery"
-      ]
+      "200": []
     }
   },
   "bestStrategyRanking": {

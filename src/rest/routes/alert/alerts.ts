@@ -3,36 +3,21 @@ import { OVERLAP_SEC } from '../../../shared/contract/alert-secrets.ts';
 import { formatValue } from '../../../shared/ids.ts';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
 import type {
-  AlertByIdQuery,
-  AlertCreateMutation,
   AlertCreateMutationVariables,
-  AlertDeleteMutation,
-  AlertDeliveriesQuery,
   AlertDeliveriesQueryVariables,
-  AlertPingMutation,
-  AlertRedeliverMutation,
-  AlertRotateSecretMutation,
-  AlertsQuery,
   AlertsQueryVariables,
 } from '../../generated/operations.ts';
 import {
-  alertAnswer,
   alertBody,
   alertCondition,
-  alertPage,
   alertSubject,
-  createdAlert,
-  deletedAlert,
-  deliveryAnswer,
-  deliveryPage,
   deliveryStatus,
   idempotencyHeader,
-  rotatedSecret,
   uuidParam,
 } from '../../schemas/alerts.ts';
 import { EXAMPLE_MARKET_ID, integerParam } from '../../schemas/common.ts';
-import { type AnyRoute, defineRoute } from '../../types.ts';
-import { answered, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import type { AnyRoute } from '../../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 
 const MAX_ENTRIES = 500;
 const ERRORS = [...PARTNER_ERRORS, 'upstream_unavailable'] as const;
@@ -55,11 +40,11 @@ const alertId = z.object({ id: uuidParam('Id of the alert.') });
 
 /** The rows of alerts: their registration, and the deliveries of their events. */
 export function alertRoutes(options: RouteOptions): AnyRoute[] {
-  return [createRoute(options), listRoute(), ...oneAlertRoutes(), ...deliveryRoutes()];
+  return [createRoute(options), listRoute(options), ...oneAlertRoutes(options), ...deliveryRoutes(options)];
 }
 
-function createRoute({ chainIds }: RouteOptions): AnyRoute {
-  return defineRoute({
+function createRoute({ chainIds, derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'POST',
     path: '/v1/partner/alerts',
     surface: 'Partner',
@@ -79,8 +64,6 @@ function createRoute({ chainIds }: RouteOptions): AnyRoute {
         value: formatValue(headers['idempotency-key'] ?? ''),
       },
     }),
-    project: ({ createAlert }: AlertCreateMutation) => answered(createAlert),
-    response: createdAlert,
     errors: [...ERRORS, 'conflict'],
     examples: [
       {
@@ -103,8 +86,8 @@ function createRoute({ chainIds }: RouteOptions): AnyRoute {
   });
 }
 
-function listRoute(): AnyRoute {
-  return defineRoute({
+function listRoute({ derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'GET',
     path: '/v1/partner/alerts',
     surface: 'Partner',
@@ -119,19 +102,14 @@ function listRoute(): AnyRoute {
     }),
     variables: ({ params: { limit: first, ...rest } }): AlertsQueryVariables =>
       withoutUndefined({ first, ...rest }) as AlertsQueryVariables,
-    project: (data: AlertsQuery) => {
-      const { totalCount, pageInfo, nodes } = answered(data.alerts);
-      return { count: totalCount, next: pageInfo.hasNextPage ? pageInfo.endCursor : null, alerts: nodes };
-    },
-    response: alertPage,
     errors: ERRORS,
     examples: [{ summary: 'All' }, { summary: 'On strategies', query: { subject: 'strategy', limit: '10' } }],
   });
 }
 
-function oneAlertRoutes(): AnyRoute[] {
+function oneAlertRoutes({ derive }: RouteOptions): AnyRoute[] {
   return [
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/partner/alerts/{id}',
       surface: 'Partner',
@@ -140,12 +118,10 @@ function oneAlertRoutes(): AnyRoute[] {
       operation: 'AlertById',
       params: alertId,
       variables: ({ params }) => ({ alertId: params.id }),
-      project: (data: AlertByIdQuery) => ({ alert: answered(data.alert) }),
-      response: alertAnswer,
       errors: [...ERRORS, 'not_found'],
       examples: [{ summary: 'An alert', params: { id: ALERT } }],
     }),
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/alerts/{id}/rotate-secret',
       surface: 'Partner',
@@ -161,12 +137,10 @@ function oneAlertRoutes(): AnyRoute[] {
           ),
       }),
       variables: ({ params: { id, overlapSec } }) => ({ alertId: id, overlapSec }),
-      project: (data: AlertRotateSecretMutation) => answered(data.rotateAlertSecret),
-      response: rotatedSecret,
       errors: [...ERRORS, 'not_found'],
       examples: [{ summary: 'An alert', params: { id: ROTATED }, query: { overlapSec: '3600' } }],
     }),
-    defineRoute({
+    derive({
       method: 'DELETE',
       path: '/v1/partner/alerts/{id}',
       surface: 'Partner',
@@ -175,12 +149,10 @@ function oneAlertRoutes(): AnyRoute[] {
       operation: 'AlertDelete',
       params: alertId,
       variables: ({ params }) => ({ alertId: params.id }),
-      project: (data: AlertDeleteMutation) => answered(data.deleteAlert),
-      response: deletedAlert,
       errors: ERRORS,
       examples: [{ summary: 'An alert', params: { id: DELETED } }],
     }),
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/alerts/{id}/ping',
       surface: 'Partner',
@@ -190,17 +162,15 @@ function oneAlertRoutes(): AnyRoute[] {
       operation: 'AlertPing',
       params: alertId,
       variables: ({ params }) => ({ alertId: params.id }),
-      project: (data: AlertPingMutation) => ({ delivery: answered(data.pingAlert) }),
-      response: deliveryAnswer,
       errors: [...ERRORS, 'not_found'],
       examples: [{ summary: 'An alert', params: { id: ALERT } }],
     }),
   ];
 }
 
-function deliveryRoutes(): AnyRoute[] {
+function deliveryRoutes({ derive }: RouteOptions): AnyRoute[] {
   return [
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/partner/alerts/deliveries',
       surface: 'Partner',
@@ -216,15 +186,10 @@ function deliveryRoutes(): AnyRoute[] {
       }),
       variables: ({ params: { limit: first, ...rest } }): AlertDeliveriesQueryVariables =>
         withoutUndefined({ first, ...rest }) as AlertDeliveriesQueryVariables,
-      project: (data: AlertDeliveriesQuery) => {
-        const { totalCount, pageInfo, nodes } = answered(data.alertDeliveries);
-        return { count: totalCount, next: pageInfo.hasNextPage ? pageInfo.endCursor : null, deliveries: nodes };
-      },
-      response: deliveryPage,
       errors: ERRORS,
       examples: [{ summary: 'All' }, { summary: 'Given up', query: { status: 'dead' } }],
     }),
-    defineRoute({
+    derive({
       method: 'POST',
       path: '/v1/partner/alerts/deliveries/{id}/redeliver',
       surface: 'Partner',
@@ -233,8 +198,6 @@ function deliveryRoutes(): AnyRoute[] {
       operation: 'AlertRedeliver',
       params: z.object({ id: uuidParam('Id of the event.') }),
       variables: ({ params }) => ({ eventId: params.id }),
-      project: (data: AlertRedeliverMutation) => ({ delivery: answered(data.redeliverAlertEvent) }),
-      response: deliveryAnswer,
       errors: [...ERRORS, 'not_found'],
       examples: [{ summary: 'An event that was given up', params: { id: EVENT } }],
     }),

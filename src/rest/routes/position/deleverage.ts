@@ -1,22 +1,13 @@
 import { z } from 'zod';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
-import { absenceOf } from '../../absence.ts';
-import type { DeleverageOptionsQuery, DeleverageOptionsQueryVariables } from '../../generated/operations.ts';
-import { isRefusal, refusalError } from '../../refusal.ts';
+import type { DeleverageOptionsQueryVariables } from '../../generated/operations.ts';
 import { addressParam } from '../../schemas/common.ts';
-import { deleverageOption, deleverageOptionsBody, deleveragePreview } from '../../schemas/position/deleverage.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
-import { type AnyRoute, defineRoute } from '../../types.ts';
-import { contractIssues, slippageRatio } from '../builds.ts';
-import { isNoneOf, positionPreviewOf } from '../leverage.ts';
-import { answered, noneIn, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import type { AnyRoute } from '../../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 import { foundAt, placeInPath } from './place.ts';
 
 const PCT_PATTERN = /^\d{1,2}(\.\d{1,16})?$/;
-
-const inBody = absenceOf(deleverageOptionsBody);
-const inOption = absenceOf(deleverageOption);
-const inPreview = absenceOf(deleveragePreview);
 
 const pctParam = (name: string, description: string) =>
   z
@@ -26,8 +17,8 @@ const pctParam = (name: string, description: string) =>
     .meta({ description, examples: [name === 'maxSwapLossPct' ? '2' : '75'] });
 
 /** The row of the ways to a lower LTV. */
-export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
-  return defineRoute({
+export function deleverageRoute({ chainIds, derive }: RouteOptions): AnyRoute {
+  return derive({
     method: 'GET',
     path: '/v1/partner/positions/{address}/{id}/deleverage-options',
     surface: 'Partner',
@@ -57,24 +48,7 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
       const { address, chainId: _chainId, id: _id, ...target } = params;
       return withoutUndefined({ address, ...placeInPath(params, chainIds), ...target });
     },
-    project: ({ position }: DeleverageOptionsQuery, { params }) => {
-      const { deleverageOptions, ...identity } = foundAt(position, params, chainIds);
-      const found = answered(deleverageOptions);
-      if (isRefusal(found)) throw refusalError(found);
-      const { options, gaps, isNeeded, excessDebtAmount, cheapestAction, cheapestAffordableAction, ...ltvs } = found;
-      const body = {
-        ...identity,
-        ...ltvs,
-        maxLtvPct: found.contractMaxLtvPct,
-        needed: isNeeded,
-        excessDebt: excessDebtAmount,
-        cheapest: cheapestAction,
-        cheapestAffordable: cheapestAffordableAction,
-        options: [],
-      };
-      return { ...(inBody(body, noneIn(gaps)) as object), options: options.map(projectOption) };
-    },
-    response: deleverageOptionsBody,
+    check: (position, { params }) => foundAt(position, params, chainIds),
     errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
     examples: [
       {
@@ -89,36 +63,4 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
       },
     ],
   });
-}
-
-type Found = Extract<
-  NonNullable<NonNullable<DeleverageOptionsQuery['position']>['deleverageOptions']>,
-  { readonly __typename: 'DeleverageOptions' }
->;
-type Option = Found['options'][number];
-
-function projectOption({ steps, preview, gaps, ...option }: Option): unknown {
-  const body = {
-    ...option,
-    steps: steps.map(({ token: { address: token, symbol }, isFull: full, ...step }) => ({
-      ...step,
-      token,
-      symbol,
-      full,
-    })),
-    preview: null,
-  };
-  return { ...(inOption(body, noneIn(gaps)) as object), preview: preview && projectPreview(preview) };
-}
-
-function projectPreview(preview: NonNullable<Option['preview']>): unknown {
-  const { position, borrowApy, note, issues } = preview;
-  const body = {
-    borrowApy,
-    note,
-    issues: contractIssues(issues),
-    slippage: slippageRatio(preview),
-    positionPreview: positionPreviewOf(preview, position),
-  };
-  return inPreview(body, isNoneOf(preview));
 }

@@ -2,28 +2,22 @@ import { z } from 'zod';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { EQUITY_PREFIX } from '../../../shared/ids.ts';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
-import { absenceOf } from '../../absence.ts';
 import type {
-  PositionHistoryQuery,
   PositionHistoryQueryVariables,
-  StockLegHistoryQuery,
   StockLegHistoryQueryVariables,
   WalletStatementQuery,
 } from '../../generated/operations.ts';
 import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
 import { vaultIdParam } from '../../schemas/drift-history.ts';
-import { positionHistoryBody, stockLegHistoryBody, walletStatement } from '../../schemas/history/position-history.ts';
+import { walletStatement } from '../../schemas/history/position-history.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
 import { type AnyRoute, defineRoute } from '../../types.ts';
-import { answered, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 import { foundAt, placeInPath } from './place.ts';
 
 const MAX_EVENTS = 500;
 const MAX_POINTS = 500;
 
-const inHistory = absenceOf(positionHistoryBody);
-const inStockLeg = absenceOf(stockLegHistoryBody);
-const isNone = () => false;
 /** The first position of a wallet of the local world. */
 const OPEN_POSITION = '1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-0';
 
@@ -37,31 +31,12 @@ const pages = {
     .describe(`Maximum number of points of the equity, 1 to ${MAX_POINTS}. Default 100.`),
 };
 
-type Past = NonNullable<PositionHistoryQuery['position']>['history'];
-
-/** The recorded past as rows have it. */
-function pastOf(history: Past | undefined) {
-  const page = history?.events;
-  return {
-    ...history,
-    completeFrom: history?.completeFrom?.blockTime ?? null,
-    completeFromBlock: history?.completeFrom ? Number(history.completeFrom.blockNumber) : null,
-    readTo: history?.readTo && { ...history.readTo, blockNumber: Number(history.readTo.blockNumber) },
-    complete: history?.complete ?? false,
-    count: page?.totalCount ?? 0,
-    next: page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : null,
-    events: page?.nodes.map((event) => ({ ...event, blockNumber: Number(event.blockNumber) })) ?? [],
-    equity: history?.equityCurve ?? [],
-    gaps: history?.gaps.map((found) => (found.field === 'equityCurve' ? { ...found, field: 'equity' } : found)) ?? [],
-  };
-}
-
 /** The rows of the history of a position and of the statement of a wallet. */
-export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+export function positionHistoryRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
   const chainId = chainIdParam({ chainIds, defaultChainId });
   return [
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/partner/positions/{address}/{id}/history',
       surface: 'Partner',
@@ -80,11 +55,7 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
         const { address, limit, after, points } = params;
         return withoutUndefined({ address, ...placeInPath(params, chainIds), first: limit, after, points });
       },
-      project: ({ position }: PositionHistoryQuery, { params }) => {
-        const { history, pnlSplit, pnlDifference, ...identity } = foundAt(position, params, chainIds);
-        return inHistory({ ...identity, ...pastOf(history), pnlSplit, pnlDifference }, isNone);
-      },
-      response: positionHistoryBody,
+      check: (position, { params }) => foundAt(position, params, chainIds),
       errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
       examples: [
         {
@@ -93,7 +64,7 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
         },
       ],
     }),
-    stockLegRoute(),
+    stockLegRoute(derive),
     defineRoute({
       method: 'GET',
       path: '/v1/partner/positions/{address}/statement',
@@ -126,8 +97,8 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
 
 const VAULT = `${EQUITY_PREFIX}0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55`;
 
-function stockLegRoute(): AnyRoute {
-  return defineRoute({
+function stockLegRoute(derive: RouteOptions['derive']): AnyRoute {
+  return derive({
     method: 'GET',
     path: '/v1/partner/positions/{address}/vaults/{id}/history',
     surface: 'Partner',
@@ -143,19 +114,13 @@ function stockLegRoute(): AnyRoute {
     }),
     variables: ({ params: { address, id, limit, after, points } }): StockLegHistoryQueryVariables =>
       withoutUndefined({ address, strategyId: id, first: limit, after, points }),
-    project: ({ chains }: StockLegHistoryQuery, { params: { address, id } }) => {
-      const [stockLeg] = answered(chains).flatMap((chain) => chain.stockLeg ?? []);
-      if (!stockLeg) {
-        throw new NotFoundError(
-          `${address} has no events in the vault ${id}. Send the id of a vault that the wallet is or was in.`,
-          { resource: 'position', id },
-        );
-      }
-      const { history, pnlSplit, stockToken, depositToken, ...identity } = stockLeg;
-      const names = { stockSymbol: stockToken.symbol, depositSymbol: depositToken.symbol };
-      return inStockLeg({ ...identity, ...names, ...pastOf(history), pnlSplit }, isNone);
+    check: (stockLeg, { params: { address, id } }) => {
+      if (stockLeg !== null) return;
+      throw new NotFoundError(
+        `${address} has no events in the vault ${id}. Send the id of a vault that the wallet is or was in.`,
+        { resource: 'position', id },
+      );
     },
-    response: stockLegHistoryBody,
     errors: [...PARTNER_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
     examples: [
       {

@@ -58,14 +58,14 @@ export function placeInPath(params: PositionParams, chainIds: readonly number[])
 }
 
 /**
- * Take the position that a row has read.
+ * Check the position that a row has read.
  * @throws NotFoundError naming the chain that was read; BadRequestError when it is on another market than its positionId says
  */
-export function foundAt<T extends { readonly positionId: string }>(
-  position: T | null,
+export function foundAt(
+  position: Readonly<Record<string, unknown>> | null,
   params: PositionParams,
   chainIds: readonly number[],
-): T {
+): void {
   const { address, id } = params;
   const { chainId, positionIndex, marketId } = positionPlace(params, chainIds, IN_PATH);
   const list = `/v1/partner/positions/${address}?chainId=${chainId}`;
@@ -78,7 +78,7 @@ export function foundAt<T extends { readonly positionId: string }>(
       { resource: 'position', id: sent },
     );
   }
-  if (marketId === undefined || position.positionId === sent) return position;
+  if (marketId === undefined || position.positionId === sent) return;
   throw new BadRequestError(
     `Position ${positionIndex} of ${address} on chain ${chainId} has the positionId ${position.positionId}. Send that, or the id of another position from ${list}.`,
     { field: IN_PATH.id, value: sent },
