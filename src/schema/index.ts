@@ -26,6 +26,7 @@ import './equity/equity-position.ts';
 import './equity/equity.ts';
 import './position/wallet.ts';
 import './position/history.ts';
+import './position/statement.ts';
 import './refusal/data-refusals.ts';
 import './refusal/simulation-refusals.ts';
 import './refusal/eligibility-refusals.ts';

@@ -86,6 +86,7 @@ const OBJECTS: Readonly<Record<string, Json>> = {
 const PLACES: Readonly<Record<string, (selection: string) => string>> = {
   Query: (selection) => selection,
   Mutation: (selection) => selection,
+  Chain: (selection) => `chain(chainId: 1) { ${selection} }`,
   Ops: (selection) => `ops { ${selection} }`,
   Market: (selection) => `market(marketId: "${MARKET}") { ${selection} }`,
   LoopStrategy: (selection) => `strategy(strategyId: "${MARKET}") { ... on LoopStrategy { ${selection} } }`,

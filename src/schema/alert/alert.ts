@@ -35,7 +35,7 @@ export const AlertConditionRef = builder.enumType('AlertCondition', {
   }),
 });
 
-const AlertStatusRef = builder.enumType('AlertStatus', {
+export const AlertStatusRef = builder.enumType('AlertStatus', {
   description: 'State of an alert.',
   values: enumValues<AlertStatus>({
     unknown: 'Not evaluated yet, or its value was never known.',
@@ -46,7 +46,7 @@ const AlertStatusRef = builder.enumType('AlertStatus', {
   }),
 });
 
-const AlertStaleGroupRef = builder.enumType('AlertStaleGroup', {
+export const AlertStaleGroupRef = builder.enumType('AlertStaleGroup', {
   description: 'A dependency of an alert that is past its freshness budget, or missing.',
   values: enumValues<StaleGroup>({
     lendingState: 'State of the lending market.',

@@ -20,7 +20,6 @@ import {
   type StockLeg,
 } from '../../resolvers/position/position-history.ts';
 import { findPosition, vaultOf } from '../../resolvers/position/positions.ts';
-import { statementOf } from '../../resolvers/position/statement.ts';
 import { MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { builder } from '../builder.ts';
@@ -69,7 +68,7 @@ const AmountsRef = builder.objectRef<AmountsView>('PositionEventAmounts').implem
   }),
 });
 
-const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').implement({
+export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').implement({
   description:
     'An event of a position, from the events of the lending protocol and the token transfers of its transaction. Earlier effects of the transaction (a swap of another token) are not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block.',
   fields: (t) => ({
@@ -329,13 +328,7 @@ builder.objectFields(WalletRef, (t) => ({
     type: [StockLegRef],
     nullable: true,
     complexity: { field: 5, multiplier: 2 },
-    description: `The stock legs of the vaults that the wallet is in, or has left, with what is recorded of them; one per vault, at most ${MAX_VAULTS}.`,
+    description: `The stock legs of the vaults that the wallet is in, or has left, with what is recorded of them; one per vault, at most ${MAX_VAULTS}; \`null\` with an error = the records cannot be read.`,
     resolve: async ({ readings }, _args, ctx) => [...(await listStockLegs(readings, ctx))],
-  }),
-  statementCsv: t.string({
-    complexity: 50,
-    description:
-      'Every recorded event of the positions of the wallet as CSV (RFC 4180), oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Amounts are whole tokens. A wallet with more than 10,000 events is refused. Texts that a spreadsheet would run as a formula begin with an apostrophe.',
-    resolve: ({ readings }, _args, ctx) => statementOf(readings, ctx),
   }),
 }));

@@ -1,5 +1,4 @@
 import type { Name } from './compare.ts';
-import { withRestWords } from './plan-words.ts';
 import { indexOf } from './position-history.ts';
 import { chainOf, dataOf, type Row } from './reads.ts';
 
@@ -28,7 +27,7 @@ export function deleverageRow({
         maxSwapLossPct: example.query?.maxSwapLossPct,
       });
       const { deleverageOptions, ...identity } = position;
-      return withRestWords({ ...identity, ...deleverageOptions });
+      return { ...identity, ...deleverageOptions };
     },
     names: [
       [/^address$/, 'wallet'],

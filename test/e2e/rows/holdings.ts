@@ -1,7 +1,6 @@
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
 import { deleverageRow } from './deleverage.ts';
-import { withRestWords } from './plan-words.ts';
 import { positionHistory, statement, stockLegHistory } from './position-history.ts';
 import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
@@ -32,7 +31,7 @@ const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
 /** Names of estimated fields, anywhere in an answer. */
 const ESTIMATED: readonly Name[] = [
   [/^meta\.(preview\.)?/, '$1'],
-  [/^(note|instructions)$/, '$1', 'slippageAsRatio'],
+  [/^(note|instructions)$/, '$1', 'textOfRest'],
   [/(costs\.\d+\.)token$/, '$1tokenAddress'],
   [/(costs\.\d+\.)usd$/, '$1valueUsd'],
   [/(costs\.\d+\.)pctOfEquity$/, '$1shareOfEquityPct'],
@@ -47,7 +46,7 @@ const ESTIMATED: readonly Name[] = [
   [/(issues\.\d+\.)token$/, '$1tokenAddress'],
   [/(issues\.\d+\.)requestedSlippage$/, '$1askedSlippageBps', 'ratioOfBps'],
   [/(issues\.\d+\.)effectiveSlippage$/, '$1effectiveSlippageBps', 'ratioOfBps'],
-  [/(issues\.\d+\.message)$/, '$1', 'slippageAsRatio'],
+  [/(issues\.\d+\.message)$/, '$1', 'textOfRest'],
   [/received\.(\d+)\.token$/, 'received.$1.token.address'],
   [/received\.(\d+)\.symbol$/, 'received.$1.token.symbol'],
 ];
@@ -121,7 +120,7 @@ const bundle =
     const { calls, ...answer } = await plan(...of)(...given);
     const parts = (isApproval: boolean) =>
       calls.filter((call: Json) => call.isApproval === isApproval).map(({ isApproval: _is, ...call }: Json) => call);
-    return withRestWords({ ...answer, approvals: parts(true), tx: parts(false)[0] });
+    return { ...answer, approvals: parts(true), tx: parts(false)[0] };
   };
 const openPlan = bundle('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
 const managePlan = bundle('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
@@ -252,9 +251,14 @@ const portfolio: Row = {
 const portfolios: Row = {
   ask: async (service, example) => {
     const chainId = chainOf(example);
-    const query = `query ($chainId: ChainId!) { ops { report(chainId: $chainId) { chainId readAt { blockAt } freshness { asOf status } counts { walletCount openLoopCount openVaultCount endedCount unresolvedCount driftCount failedCount } failure { since } }
+    const query = `query ($chainId: ChainId!) { ops { reports(chainIds: [$chainId]) { items { chainId readAt { blockAt } freshness { asOf status } counts { walletCount openLoopCount openVaultCount endedCount unresolvedCount driftCount failedCount } failure { since } } }
       portfolios(filter: { chainIds: [$chainId] }, first: 200) { nodes { wallet } } } }`;
-    const { report, portfolios } = (await dataOf(service, query, { chainId })).ops;
+    const {
+      reports: {
+        items: [report],
+      },
+      portfolios,
+    } = (await dataOf(service, query, { chainId })).ops;
     const wallets = portfolios.nodes.map(({ wallet }: Json) => wallet);
     wallets.sort((a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
     const users: Json[] = [];

@@ -50,11 +50,22 @@ export const stockLegHistory: Row = {
   },
   names: [[/^address$/, 'wallet'], [/^open$/, 'isOpen'], [/^(stock|deposit)Symbol$/, '$1Token.symbol'], ...PAST_NAMES],
 };
+const STATEMENT_COLUMNS =
+  'time,chainId,positionId,event,block,transaction,collateral,loan,collateralChange,debtChange,paidCollateral,paidLoan,receivedCollateral,receivedLoan,feeCollateral,feeLoan,oraclePrice,complete,paidBy';
 export const statement: Row = {
   ask: async (service, { params, query = {} }) => {
-    const document =
-      'query ($address: Address!, $chainId: ChainId!) { wallet(address: $address, chainIds: [$chainId]) { address statementCsv } }';
-    return (await dataOf(service, document, { address: params?.address, chainId: chainOf({ query }) })).wallet;
+    const document = `query ($address: Address!, $chainId: ChainId!) { wallet(address: $address, chainIds: [$chainId]) { address statement(first: 200) { nodes {
+      chainId positionId collateralSymbol loanSymbol isComplete event { at kind blockNumber txHash collateralChange debtChange paid ${EVENT_AMOUNTS} received ${EVENT_AMOUNTS} fee ${EVENT_AMOUNTS} oraclePrice paidBy } } } } }`;
+    const { wallet } = await dataOf(service, document, { address: params?.address, chainId: chainOf({ query }) });
+    const both = (amounts: Json) => [amounts?.collateralAmount, amounts?.loanAmount];
+    const rows = wallet.statement.nodes.map(({ event, ...row }: Json) =>
+      [
+        ...[event.at, row.chainId, row.positionId, event.kind.toLowerCase(), event.blockNumber, event.txHash],
+        ...[row.collateralSymbol, row.loanSymbol, event.collateralChange, event.debtChange],
+        ...[...both(event.paid), ...both(event.received), ...both(event.fee)],
+        ...[event.oraclePrice, row.isComplete ? 'yes' : 'no', event.paidBy?.toLowerCase()],
+      ].join(','),
+    );
+    return { address: wallet.address, csv: [STATEMENT_COLUMNS, ...rows, ''].join('\r\n') };
   },
-  names: [[/^csv$/, 'statementCsv']],
 };

@@ -14,6 +14,7 @@ import { positionPathChainId, positionPathId } from '../../schemas/position/posi
 import { type AnyRoute, defineRoute } from '../../types.ts';
 import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 import { foundAt, placeInPath } from './place.ts';
+import { statementCsv } from './statement.ts';
 
 const MAX_EVENTS = 500;
 const MAX_POINTS = 500;
@@ -76,8 +77,8 @@ export function positionHistoryRoutes({ chainIds, derive }: RouteOptions): AnyRo
       params: z.object({ address: addressParam, chainId }),
       variables: ({ params }) => params,
       project: ({ wallet }: WalletStatementQuery) => {
-        if (!wallet) throw new Error('A wallet without an error must be there.');
-        return { address: wallet.address, csv: wallet.statementCsv };
+        const { address, statement } = answered(wallet);
+        return { address, csv: statementCsv(answered(statement).nodes) };
       },
       csv: (body, { params }) => {
         const { address, csv } = body as z.infer<typeof walletStatement>;
