@@ -71,8 +71,8 @@ function detailsOf(refusal: Refusal): unknown {
     case 'NotSimulatedRefusal':
       return { provider: 'chain', reason: 'not_simulated' };
     case 'AmbiguousYieldLoopsRefusal': {
-      const { field, strategyId: vaultId, candidatePositionIndexes: candidates } = refusal;
-      return { field: `body.${field}`, vaultId, candidates };
+      const { field, strategyId: vaultId, yieldPositionIds } = refusal;
+      return { field: `body.${field}`, vaultId, yieldPositionIds };
     }
     case 'PositionProxyRefusal': {
       const { proxy, owner, positionIndex: positionId } = refusal;

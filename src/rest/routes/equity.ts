@@ -94,7 +94,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
       tool: { name: 'preview_vault_deposit' },
       params: z.object({}),
       body: z.strictObject(deposit).meta({ id: 'EquitySimulateBody', description: BODY }),
-      variables: ({ body }) => ({ input: depositVariables(body) }),
+      variables: ({ body }) => ({ chainId: body.chainId, input: depositVariables(body) }),
       project: ({ equityDepositPreview: answer }: EquitySimulateQuery) => {
         const simulation = answered(answer);
         if (isRefusal(simulation)) throw refusalError(simulation);
@@ -132,6 +132,7 @@ export function equityRoutes({ equityChainIds }: RouteOptions): AnyRoute[] {
         .meta({ id: 'EquityDepositBuildBody', description: BODY }),
       variables: ({ body: { userAddress, include, ...body } }) => ({
         wallet: userAddress,
+        chainId: body.chainId,
         input: depositVariables(body),
         sendCalls: sendsCalls(include),
       }),
@@ -194,6 +195,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
       .meta({ id: 'EquityExitBuildBody', description: BODY }),
     variables: ({ body: { userAddress, include, ...body } }) => ({
       wallet: userAddress,
+      chainId: body.chainId,
       input: exitVariables(body),
       sendCalls: sendsCalls(include),
     }),
@@ -222,7 +224,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
 }
 
 /** Map a deposit to the input of the schema. */
-function depositVariables({ slippage: ratio, maxSwapLossPct, ...deposit }: DepositBody) {
+function depositVariables({ slippage: ratio, maxSwapLossPct, chainId: _chainId, ...deposit }: DepositBody) {
   return { ...deposit, ...boundsVariables({ slippage: ratio, maxSwapLossPct }) };
 }
 
@@ -234,10 +236,9 @@ interface DepositBody extends Omit<BoundsBody, 'minAmountOut'> {
 }
 
 /** Map an exit to the input of the schema. */
-function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPositionIds, ...exit }: ExitBody) {
+function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, chainId: _chainId, ...exit }: ExitBody) {
   return {
     ...exit,
-    yieldPositionIndexes: yieldPositionIds,
     ...boundsVariables({ slippage: ratio, maxSwapLossPct, minAmountOut }),
   };
 }

@@ -102,7 +102,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       params: z.object({}),
       body: z.strictObject(withTarget(open, anyTarget)),
       bodyForms: openForms('LeverageSimulateBody', open),
-      variables: ({ body }) => ({ input: openVariables(body) }),
+      variables: ({ body }) => ({ chainId: body.chainId, input: openVariables(body) }),
       project: ({ leveragePreview: answer }: LeverageSimulateQuery) => {
         const preview = answered(answer);
         if (isRefusal(preview)) throw refusalError(preview);
@@ -148,6 +148,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       bodyForms: openForms('LeverageBuildBody', build),
       variables: ({ body: { userAddress, include, ...body } }) => ({
         wallet: userAddress,
+        chainId: body.chainId,
         input: openVariables(body),
         sendCalls: sendsCalls(include),
       }),
@@ -248,7 +249,7 @@ interface OpenBody extends BoundsBody, GivenTarget {
  * @throws BadRequestError naming the field of the body
  */
 function openVariables(body: OpenBody): LeverageSimulateQueryVariables['input'] {
-  const { strategyId, chainId, payToken, amount } = body;
+  const { strategyId, payToken, amount } = body;
   inBody(() => requireOneTarget(body));
-  return { strategyId, chainId, payToken, amount, target: targetVariables(body), ...boundsVariables(body) };
+  return { strategyId, payToken, amount, target: targetVariables(body), ...boundsVariables(body) };
 }

@@ -62,7 +62,7 @@ export function strategyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'StrategyById',
       tool: { name: 'get_strategy' },
       params: z.object({ id: strategyIdParam, chainId: chainIdOfStrategy(chainIds), ...maxAgeParam }),
-      variables: ({ params: { id, ...rest } }) => ({ strategyId: id, ...rest }),
+      variables: ({ params }) => params,
       project: ({ strategy }: StrategyByIdQuery) => projectStrategy(answered(strategy)),
       response: strategySchema,
       errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready'],

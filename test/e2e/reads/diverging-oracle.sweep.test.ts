@@ -38,7 +38,7 @@ async function read(chainId: number, id: string, wallet: string) {
     service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER),
     service.get(`/v1/ops/portfolio/${wallet}?chainId=${chainId}`, OPS),
     service.graphql(AGGREGATES, {}, OPS),
-    service.graphql(`{ market(marketId: "${id}") { warnings { code field value message } } }`),
+    service.graphql(`{ market(id: "${id}") { warnings { code field value message } } }`),
   ]);
   const inGraphql = await service.graphql(
     `{ tvl { total: totals { divergentUsd } chains { chainId totals { divergentUsd } oracleDivergences { marketId oracle: oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions: positionCount } } } }`,
@@ -99,7 +99,7 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
     // A warning in the memory of the process would be lost with it.
     if (factor < 100n && against === 'before') {
       await service.restart();
-      const restarted = await service.graphql(`{ market(marketId: "${market.id}") { warnings { code } } }`);
+      const restarted = await service.graphql(`{ market(id: "${market.id}") { warnings { code } } }`);
       expect(codesOf(restarted.body.data.market.warnings)).toEqual([code.toUpperCase()]);
     }
     for (const [where, warnings] of Object.entries(during.codes)) {

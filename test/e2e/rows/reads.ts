@@ -49,7 +49,7 @@ const strategies: Row = {
     const nodes = await allNodes(service, STRATEGIES_QUERY, 'strategies', { chainId });
     const { strategies } = await dataOf(
       service,
-      `query ($chainId: ChainId!) { strategies(filter: { chainIds: [$chainId] }, first: 1) { asOf totalCount missingFacts { groups: factGroups strategies { id: strategyId symbol waitingFor } } } }`,
+      `query ($chainId: ChainId!) { strategies(chainIds: [$chainId], first: 1) { asOf totalCount missingFacts { groups: factGroups strategies { id: strategyId symbol waitingFor } } } }`,
       { chainId },
     );
     const { asOf, totalCount: count, missingFacts } = strategies;
@@ -136,7 +136,7 @@ function history(kind: Kind): Row {
     ask: async (service, { params }) => {
       const { market } = await dataOf(
         service,
-        `query ($id: MarketId!) { market(marketId: $id) { ${kind[0]} { ${POINTS} } } }`,
+        `query ($id: MarketId!) { market(id: $id) { ${kind[0]} { ${POINTS} } } }`,
         {
           id: params?.id,
         },
@@ -175,7 +175,7 @@ const leveragedHistory: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
       service,
-      'query ($id: StrategyId!, $leverage: Decimal, $days: Int) { strategy(strategyId: $id) { leveragedApyHistory(leverage: $leverage, days: $days) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
+      'query ($id: StrategyId!, $leverage: Decimal, $days: Int) { strategy(id: $id) { leveragedApyHistory(leverage: $leverage, days: $days) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
       { id: params?.id, leverage: query?.leverage, days: Number(query?.days ?? 90) },
     );
     return strategy.leveragedApyHistory;
@@ -202,7 +202,7 @@ const stress: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
       service,
-      `query ($id: StrategyId!, $leverage: Decimal, $equityUsd: Decimal) { strategy(strategyId: $id) { strategyId freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec } } ${STRESS.replace('stress', 'stress(leverage: $leverage, equityUsd: $equityUsd)')} } }`,
+      `query ($id: StrategyId!, $leverage: Decimal, $equityUsd: Decimal) { strategy(id: $id) { strategyId freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec } } ${STRESS.replace('stress', 'stress(leverage: $leverage, equityUsd: $equityUsd)')} } }`,
       { id: params?.id, leverage: query?.leverage, equityUsd: query?.equityUsd },
     );
     return strategy;

@@ -1116,7 +1116,7 @@ export interface components {
             /** @description The vault. */
             readonly vaultId: string;
             /** @description Ids of the candidate loops, ascending. */
-            readonly candidates: readonly number[];
+            readonly yieldPositionIds: readonly number[];
         };
         /** @description The running rewards of one side of a market. */
         readonly AppIncentive: {
