@@ -56,7 +56,7 @@ describe('an input that the caller changes while it is answered', () => {
       {
         __typename: 'EquityExitPlan',
         chainId: 4663,
-        atomicRequired: true,
+        atomic: true,
         sendCalls: {},
         expiresAt: '2026-11-25T12:00:00Z',
         calls: [{ to: account, data: '0x', value: '0' }],

@@ -145,7 +145,7 @@ describe('a request of GraphQL', () => {
   test('error: the plan is for another chain than the request names', async () => {
     const input = { strategyId: market.id, payToken: collateral.address, amount: '5', target: { leverage: '3' } };
     const { approvals, tx, chainId, meta } = await openPlan({ amount: '5', leverage: 3 });
-    const answer = { __typename: 'LeveragePlan', chainId, calls: [...approvals, tx], atomicRequired: true, ...meta };
+    const answer = { __typename: 'LeveragePlan', chainId, calls: [...approvals, tx], atomic: true, ...meta };
     const planFor = (more: object) =>
       planOfGraphql(answer as never, { field: 'openLeveragePlan', wallet: user, input, ...more } as never);
     await prove(planFor({ chainId: 1 }), node(), { account: user });

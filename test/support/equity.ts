@@ -30,7 +30,7 @@ const BATCH = /* GraphQL */ `
   chainId
   strategyId
   action
-  atomicRequired
+  atomic
   effectiveSlippageBps
   expiresAt
   noStore

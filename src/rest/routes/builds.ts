@@ -40,8 +40,8 @@ export function inBody(check: () => void): void {
 }
 
 /** The slippage as a ratio, as in the contract. */
-export function slippageRatio({ effectiveSlippageBps }: EstimateFieldsFragment): number {
-  return ratioOf(effectiveSlippageBps);
+export function slippageRatio({ slippage }: EstimateFieldsFragment): number {
+  return ratioOf(slippage);
 }
 
 function ratioOf(bps: string): number {
@@ -53,42 +53,17 @@ export function bodyCall({ to, data, value }: PlanFieldsFragment['calls'][number
   return { to, data, value: value === '0' ? undefined : value };
 }
 
-/** Costs by their names in the contract. */
-export function contractCosts(costs: EstimateFieldsFragment['costs']) {
-  return costs.map(({ kind, tokenAddress: token, symbol, amount, valueUsd: usd, shareOfEquityPct: pctOfEquity }) => {
-    return { kind, token, symbol, amount, usd, pctOfEquity };
-  });
-}
-
-/** The worst case by its names in the contract. */
-export function contractWorstCase(worstCase: EstimateFieldsFragment['worstCase']) {
-  if (worstCase === null) return null;
-  const { equity, paidOut, ltvPct: ltv, yieldLtvPct: yieldLtv } = worstCase;
-  return { equity, paidOut, ltv, yieldLtv };
-}
-
-/** Issues by their names in the contract, slippage as a ratio. */
+/** Issues as in the contract, slippage as a ratio. */
 export function contractIssues(issues: EstimateFieldsFragment['issues']) {
-  return issues.map(
-    ({
-      kind,
-      tokenAddress: token,
-      askedSlippageBps: asked,
-      effectiveSlippageBps: effective,
-      toLendersAmount: toLenders,
-      ...issue
-    }) => ({
-      ...issue,
-      kind: kind.toLowerCase(),
-      token,
-      toLenders,
-      requestedSlippage: asked === null ? null : ratioOf(asked),
-      effectiveSlippage: effective === null ? null : ratioOf(effective),
-    }),
-  );
+  return issues.map(({ kind, requestedSlippage: requested, effectiveSlippage: effective, ...issue }) => ({
+    ...issue,
+    kind: kind.toLowerCase(),
+    requestedSlippage: requested === null ? null : ratioOf(requested),
+    effectiveSlippage: effective === null ? null : ratioOf(effective),
+  }));
 }
 
-/** Received amounts by their names in the contract. */
+/** Received amounts, each with its token beside it. */
 export function contractReceived(received: PlanFieldsFragment['received']) {
-  return received?.map(({ token: { address: token, symbol }, amount }) => ({ token, symbol, amount })) ?? null;
+  return received?.map(({ token, amount }) => ({ ...token, amount })) ?? null;
 }

@@ -31,10 +31,8 @@ import {
   type BoundsBody,
   bodyCall,
   boundsVariables,
-  contractCosts,
   contractIssues,
   contractReceived,
-  contractWorstCase,
   slippageRatio,
 } from './builds.ts';
 import { projectEquityPosition } from './positions.ts';
@@ -202,12 +200,8 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>): AnyRoute {
     project: ({ equityExitPlan: answer }: EquityExitBuildMutation) => {
       const batch = answered(answer);
       if (isRefusal(batch)) throw refusalError(batch);
-      const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, received, readAt, oraclePriceAsOf } = batch;
-      const costing = {
-        costs: contractCosts(batch.costs),
-        totalSwapCostPctOfEquity,
-        worstCase: contractWorstCase(batch.worstCase),
-      };
+      const { costs, totalSwapCostPctOfEquity, worstCase, received, readAt, oraclePriceAsOf } = batch;
+      const costing = { costs, totalSwapCostPctOfEquity, worstCase };
       return projectBatch(batch, {
         ...(inExitCosting(costing, () => false) as typeof costing),
         received: received ? contractReceived(received) : undefined,
@@ -253,23 +247,17 @@ interface ExitBody extends BoundsBody {
 
 /** Format a preview for the contract: fields that need an unknown USD price are left out. */
 function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFieldsFragment): unknown {
-  const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
-  const { stock, yieldLeg, fees } = deposit;
-  const { token, borrowAmount: borrowUsdg, ...stockLeg } = stock;
-  const { collateralToken, ...yielding } = yieldLeg;
+  const { costs, totalSwapCostPctOfEquity, worstCase, readAt, oraclePriceAsOf } = estimate;
+  const { stock, yieldLeg } = deposit;
   const body = {
     ...deposit,
-    stock: { ...stockLeg, ...token, borrowUsdg },
-    yieldLeg: {
-      ...yielding,
-      collateralSymbol: collateralToken.displaySymbol,
-    },
-    costs: contractCosts(estimate.costs),
+    stock: { ...stock, ...stock.token },
+    yieldLeg: { ...yieldLeg, ...yieldLeg.collateralToken },
+    costs,
     totalSwapCostPctOfEquity,
-    worstCase: contractWorstCase(estimate.worstCase),
+    worstCase,
     readAt,
     oraclePriceAsOf,
-    fees: { stockLegBps: fees.stockLegBps, yieldLegBps: fees.yieldLegBps, estimatedFeeUsd: fees.estimatedUsd },
     slippage: slippageRatio(estimate),
   };
   const isNone = noneIn(estimate.gaps);
@@ -278,16 +266,16 @@ function projectPreview(estimate: EstimateFieldsFragment, deposit: DepositFields
 
 /** Shape a batch: no value where there is none. */
 function projectBatch(
-  batch: EstimateFieldsFragment & PlanFieldsFragment,
+  batch: EstimateFieldsFragment & PlanFieldsFragment & { readonly expiresAt: string },
   about: Readonly<Record<string, unknown>>,
 ): unknown {
-  const { chainId, strategyId, action, atomicRequired, calls, expiresAt, signingUrl, instructions, sendCalls } = batch;
+  const { chainId, strategyId, action, atomic, calls, expiresAt, signingUrl, instructions, sendCalls } = batch;
   return {
     chainId,
     strategyId,
     action,
     calls: calls.map(bodyCall),
-    atomic: atomicRequired,
+    atomic,
     meta: {
       ...about,
       issues: inIssues(contractIssues(batch.issues), () => false),

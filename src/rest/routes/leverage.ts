@@ -28,10 +28,8 @@ import {
   type BoundsBody,
   bodyCall,
   boundsVariables,
-  contractCosts,
   contractIssues,
   contractReceived,
-  contractWorstCase,
   inBody,
   slippageRatio,
   targetVariables,
@@ -182,7 +180,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 
 /** Shape a plan as the frozen bundle: no value where there is none. */
 export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
-  const { chainId, action, path, approvals, tx, position, received, quotesExpireAt } = plan;
+  const { chainId, action, path, approvals, tx, position, received } = plan;
   const body = {
     chainId,
     action,
@@ -195,7 +193,6 @@ export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
       issues: contractIssues(plan.issues),
       received: contractReceived(received),
       slippage: slippageRatio(plan),
-      expiresAt: quotesExpireAt,
     },
   };
   return inBundle(body, isNoneOf(plan));
@@ -215,26 +212,8 @@ export function positionPreviewOf(
   estimate: EstimateFieldsFragment,
   position: PositionPreviewFieldsFragment | null,
 ): unknown {
-  const { totalSwapCostOfEquityPct: totalSwapCostPctOfEquity, readAt, oraclePriceAsOf } = estimate;
-  return {
-    ...(position && positionOf(position)),
-    costs: contractCosts(estimate.costs),
-    totalSwapCostPctOfEquity,
-    worstCase: contractWorstCase(estimate.worstCase),
-    readAt,
-    oraclePriceAsOf,
-  };
-}
-
-function positionOf({
-  requestedLtvPct: requestedLtv,
-  ltvPct: effectiveLtv,
-  collateralAmount: amountLeveragedCollateral,
-  debtAmount: amountLoan,
-  leverageApyPct: expectedLeverageApy,
-  ...rest
-}: PositionPreviewFieldsFragment) {
-  return { ...rest, requestedLtv, effectiveLtv, amountLeveragedCollateral, amountLoan, expectedLeverageApy };
+  const { costs, totalSwapCostPctOfEquity, worstCase, readAt, oraclePriceAsOf } = estimate;
+  return { ...position, costs, totalSwapCostPctOfEquity, worstCase, readAt, oraclePriceAsOf };
 }
 
 interface OpenBody extends BoundsBody, GivenTarget {

@@ -79,14 +79,16 @@ function reportIn(ops: OpsPortfoliosQuery['ops']): Report {
 }
 
 function projectReport({ chainId, readAt, freshness, failure, counts, documents }: Report): unknown {
+  const { computedAt, status } = freshness;
+  const { users } = documents;
   return {
     chainId,
-    asOf: readAt.blockTime,
-    stale: freshness.status === 'stale',
+    asOf: readAt.asOf,
+    stale: status === 'stale',
     degraded: failure !== null,
-    computedAt: freshness.asOf,
+    computedAt,
     counts,
-    users: documents.nodes,
+    users,
   };
 }
 

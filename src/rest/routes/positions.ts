@@ -31,9 +31,12 @@ function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean
 /** Project a position to the contract: an unknown field is left out, a field that does not apply is null. */
 function projectPosition(position: WalletData['positions']['nodes'][number]): unknown {
   const { manualModeCalls, collateralToken, loanToken, ...fields } = position;
-  const collateralSymbol = collateralToken?.displaySymbol ?? null;
-  const loanSymbol = loanToken?.symbol ?? null;
-  const body = { ...fields, collateralSymbol, loanSymbol, manualModeCalls: manualModeCalls?.map(bodyCall) ?? null };
+  const body = {
+    ...fields,
+    ...collateralToken,
+    ...loanToken,
+    manualModeCalls: manualModeCalls?.map(bodyCall) ?? null,
+  };
   const [isNone, isNoneInPnl] = [isNoneIn(position.gaps), noneIn(position.pnl?.gaps ?? [])];
   return inPosition(body, (path) => (path.startsWith(PNL) ? isNoneInPnl(path.slice(PNL.length)) : isNone(path)));
 }
@@ -41,7 +44,7 @@ function projectPosition(position: WalletData['positions']['nodes'][number]): un
 /** Shape a vault in the same way, its loops by their own gaps. */
 export function projectEquityPosition(held: WalletData['equityPositions'][number]): object {
   const { yieldLoops, stockToken, ...position } = held;
-  const stock = { symbol: stockToken.displaySymbol, ...position.stock };
+  const stock = { ...stockToken, ...position.stock };
   const body = inEquityPosition({ ...position, stock, yieldLoops: [] }, isNoneIn(position.gaps));
   return { ...(body as object), yieldLoops: yieldLoops.map(projectPosition) };
 }
@@ -65,7 +68,7 @@ export function positionRoutes({ chainIds }: RouteOptions): AnyRoute[] {
         if (!wallet || !onChain) throw new Error('A wallet without an error must be there.');
         return {
           chainId: onChain.chainId,
-          userAddress: wallet.address,
+          userAddress: wallet.userAddress,
           positions: wallet.positions.nodes.map(projectPosition),
           equityPositions: wallet.equityPositions.map(projectEquityPosition),
           leftAuthorizations: onChain.leftAuthorizations?.map(({ authorized, call }) => ({

@@ -112,25 +112,31 @@ function pairs(points: Chart['prices']) {
   return points.map(({ at, value }) => [Date.parse(at), Number(value)]);
 }
 
-function projectCandles({ address, pool, lastGood, candles, ...series }: NonNullable<OhlcvQuery['candles']>) {
+function projectCandles({
+  chainId,
+  token,
+  pool,
+  timeframe,
+  aggregate,
+  candles,
+  ...rest
+}: NonNullable<OhlcvQuery['candles']>) {
   return {
-    chainId: series.chainId,
-    token: address,
-    pool: { address: pool.poolId, name: pool.name, dex: pool.exchange },
-    timeframe: series.timeframe,
-    aggregate: series.aggregate,
+    chainId,
+    token,
+    pool,
+    timeframe,
+    aggregate,
     currency: 'usd',
-    source: series.source,
-    asOf: series.asOf,
-    stale: lastGood,
-    candles: candles.map(({ startAt, openUsd, highUsd, lowUsd, closeUsd, volumeUsd, isUnbacked }) => ({
-      t: Date.parse(startAt) / 1000,
-      o: Number(openUsd),
-      h: Number(highUsd),
-      l: Number(lowUsd),
-      c: Number(closeUsd),
-      v: Number(volumeUsd),
-      unbacked: isUnbacked || undefined,
+    ...rest,
+    candles: candles.map(({ t, o, h, l, c, v, unbacked }) => ({
+      t: Date.parse(t) / 1000,
+      o: Number(o),
+      h: Number(h),
+      l: Number(l),
+      c: Number(c),
+      v: Number(v),
+      unbacked: unbacked || undefined,
     })),
   };
 }
@@ -170,8 +176,8 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       params: chartParams,
       variables: ({ params }) => params,
       project: ({ priceChart }: PriceChartQuery) => {
-        const { prices, marketCaps, totalVolumes } = answered(priceChart);
-        return { prices: pairs(prices), market_caps: pairs(marketCaps), total_volumes: pairs(totalVolumes) };
+        const { prices, market_caps, total_volumes } = answered(priceChart);
+        return { prices: pairs(prices), market_caps: pairs(market_caps), total_volumes: pairs(total_volumes) };
       },
       response: priceChart,
       errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],

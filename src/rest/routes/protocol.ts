@@ -2,56 +2,52 @@ import { z } from 'zod';
 import type { StableApyQuery, StableYieldsQuery, TvlQuery } from '../generated/operations.ts';
 import { stableApyEnvelope, stableYieldsEnvelope, tvlEnvelope } from '../schemas/reads.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PUBLIC_ERRORS, projectFreshness } from './shared.ts';
+import { answered, PUBLIC_ERRORS, projectFreshness, toNumber } from './shared.ts';
 
 type Tvl = NonNullable<TvlQuery['tvl']>;
 
-function projectTotals({ positionCount, userCount, ...usd }: Tvl['totals']) {
+/** The sums as numbers; one that is not known is left out. */
+function projectTotals({ tvlUsd, grossTvlUsd, borrowedUsd, badDebtUsd, divergentUsd, positions, users }: Tvl['total']) {
   return {
-    tvlUsd: Number(usd.tvlUsd),
-    grossTvlUsd: Number(usd.grossTvlUsd),
-    borrowedUsd: Number(usd.borrowedUsd),
-    badDebtUsd: usd.badDebtUsd === null ? undefined : Number(usd.badDebtUsd),
-    divergentUsd: usd.divergentUsd === null ? undefined : Number(usd.divergentUsd),
-    positions: positionCount,
-    users: userCount,
+    tvlUsd: Number(tvlUsd),
+    grossTvlUsd: Number(grossTvlUsd),
+    borrowedUsd: Number(borrowedUsd),
+    badDebtUsd: toNumber(badDebtUsd) ?? undefined,
+    divergentUsd: toNumber(divergentUsd) ?? undefined,
+    positions,
+    users,
   };
 }
 
 type Divergence = NonNullable<Tvl['chains'][number]['oracleDivergences']>[number];
 
-function projectDivergence(divergence: Divergence) {
+function projectDivergence({ positions, ...divergence }: Divergence) {
   return {
-    marketId: divergence.marketId,
-    oracle: divergence.oracleAddress,
-    against: divergence.reference,
-    oracleUsd: divergence.oracleUsd,
-    referenceUsd: divergence.referenceUsd,
-    divergencePct: divergence.divergencePct,
+    ...divergence,
     grossTvlUsd: Number(divergence.grossTvlUsd),
     borrowedUsd: Number(divergence.borrowedUsd),
-    positions: divergence.positionCount,
+    positions,
   };
 }
 
-function projectTvl({ freshness, missingChains, totals, chains }: Tvl) {
+function projectTvl({ freshness, missingChains, total, chains }: Tvl) {
   return {
     ...projectFreshness(freshness),
     leftOut: missingChains.length === 0 ? undefined : missingChains,
-    total: projectTotals(totals),
+    total: projectTotals(total),
     chains: chains.map((chain) => ({
       chainId: chain.chainId,
       ...projectFreshness(chain.freshness),
       oracleDivergences: chain.oracleDivergences?.map(projectDivergence),
-      ...projectTotals(chain.totals),
+      ...projectTotals(chain),
     })),
   };
 }
 
 type Pool = NonNullable<StableYieldsQuery['stableIndex']>['pools'][number];
 
-function projectPool({ poolId, assetSymbol, avg7dApyPct }: Pool) {
-  return { id: poolId, asset: assetSymbol, metrics: { apy: { avg7d: Number(avg7dApyPct) } } };
+function projectPool({ id, asset, avg7dApyPct }: Pool) {
+  return { id, asset, metrics: { apy: { avg7d: Number(avg7dApyPct) } } };
 }
 
 export function protocolRoutes(): AnyRoute[] {
@@ -82,9 +78,9 @@ export function protocolRoutes(): AnyRoute[] {
         const { freshness, pools } = answered(stableIndex);
         return {
           ...projectFreshness(freshness),
-          stableApy: pools.map(({ apyHistory, ...pool }) => ({
+          stableApy: pools.map(({ history, ...pool }) => ({
             ...projectPool(pool),
-            history: apyHistory.map(({ at, ratePct }) => ({ timestamp: at, apy: Number(ratePct) })),
+            history: history.map(({ timestamp, apy }) => ({ timestamp, apy: Number(apy) })),
           })),
         };
       },

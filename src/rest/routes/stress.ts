@@ -95,12 +95,12 @@ export function stressRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }) }),
       variables: ({ params }) => params,
       project: ({ wallet }: WalletStressQuery) => {
-        const { address, onChains, stress, positions, equityPositions } = answered(wallet);
+        const { userAddress, onChains, stress, positions, equityPositions } = answered(wallet);
         const { chainId, readAt } = answered(onChains[0] ?? null);
         return {
           chainId,
           readAt,
-          userAddress: address,
+          userAddress,
           stress: projectStress(stress),
           positions: positions.nodes.map((held) => ({ ...held, stress: projectStress(held.stress) })),
           equityPositions: equityPositions.map((held) => ({ ...held, stress: projectStress(held.stress) })),

@@ -41,7 +41,7 @@ async function read(chainId: number, id: string, wallet: string) {
     service.graphql(`{ market(id: "${id}") { warnings { code field value message } } }`),
   ]);
   const inGraphql = await service.graphql(
-    `{ tvl { total: totals { divergentUsd } chains { chainId totals { divergentUsd } oracleDivergences { marketId oracle: oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions: positionCount } } } }`,
+    `{ tvl { total { divergentUsd } chains { chainId divergentUsd oracleDivergences { marketId oracle: oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions: positionCount } } } }`,
   );
   expect(inGraphql.body.errors).toBeUndefined();
   const own = (list: Json[]) => list.find((item) => item.strategyId === id || item.id === id);

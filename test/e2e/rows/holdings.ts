@@ -118,12 +118,12 @@ const managePlan = plan('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PL
 const depositPlan = plan(
   'equityDepositPlan',
   'EquityDepositInput',
-  `... on EquityDepositPlan { ${ESTIMATE} ${PLAN} atomicRequired calls ${CALL} ${DEPOSIT} } ... on Refusal { code message }`,
+  `... on EquityDepositPlan { ${ESTIMATE} ${PLAN} atomic calls ${CALL} ${DEPOSIT} } ... on Refusal { code message }`,
 );
 const exitPlan = plan(
   'equityExitPlan',
   'EquityExitInput',
-  `... on EquityExitPlan { ${ESTIMATE} ${PLAN} atomicRequired calls ${CALL} position { ${LIVE_VAULT} } } ... on Refusal { code message }`,
+  `... on EquityExitPlan { ${ESTIMATE} ${PLAN} atomic calls ${CALL} position { ${LIVE_VAULT} } } ... on Refusal { code message }`,
 );
 /** The action as the schema has it: one field of one input. */
 function actionOf({ action, full, leverage, desiredLtv, chainId: _chainId, ...given }: Json): Json {
@@ -164,7 +164,6 @@ const walletStress: Row = {
     [/^(positions\.\d+\.)id$/, '$1positionIndex'],
   ],
 };
-const BATCH: readonly Name[] = [[/^atomic$/, 'atomicRequired']];
 
 const positions: Row = {
   ask: async (service, example) => {
@@ -314,12 +313,12 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/partner/equity/simulate': equityPreview,
   '/v1/partner/equity/deposit/build': {
     ask: (service, { body: { userAddress, include: _include, ...input } }) => depositPlan(service, userAddress, input),
-    names: [...DEPOSITED, ...BATCH],
+    names: DEPOSITED,
     typedOnly: NOT_IN_BATCH,
   },
   '/v1/partner/equity/exit/build': {
     ask: (service, { body: { userAddress, include: _include, ...input } }) => exitPlan(service, userAddress, input),
-    names: [...ESTIMATED, ...POSITIONS, ...BATCH],
+    names: [...ESTIMATED, ...POSITIONS],
     typedOnly: NOT_IN_BATCH,
   },
   '/v1/partner/positions/{address}': positions,

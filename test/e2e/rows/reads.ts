@@ -249,13 +249,13 @@ const stableApy: Row = {
   ],
 };
 
-const TOTALS = 'totals { tvlUsd grossTvlUsd borrowedUsd badDebtUsd divergentUsd positionCount userCount }';
+const SUMS = 'tvlUsd grossTvlUsd borrowedUsd badDebtUsd divergentUsd positionCount userCount';
 const tvl: Row = {
   ask: async (service) =>
     (
       await dataOf(
         service,
-        `{ tvl { ${FRESHNESS} missingChains { chainId waitingFor } ${TOTALS} chains { chainId ${FRESHNESS} ${TOTALS} oracleDivergences { marketId oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positionCount } } } }`,
+        `{ tvl { ${FRESHNESS} missingChains { chainId waitingFor } total { ${SUMS} } chains { chainId ${FRESHNESS} ${SUMS} oracleDivergences { marketId oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positionCount } } } }`,
       )
     ).tvl,
   names: [
@@ -263,8 +263,6 @@ const tvl: Row = {
     [/^leftOut\./, 'missingChains.'],
     [/(oracleDivergences\.\d+\.)oracle$/, '$1oracleAddress'],
     [/(oracleDivergences\.\d+\.)against$/, '$1reference'],
-    [/^total\./, 'totals.'],
-    [/^(chains\.\d+\.)(\w+Usd|positions|users)$/, '$1totals.$2'],
     [/\.positions$/, '.positionCount'],
     [/\.users$/, '.userCount'],
   ],

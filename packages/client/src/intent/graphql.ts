@@ -26,7 +26,7 @@ export type GraphqlPlan =
       readonly __typename: string;
       readonly chainId: number;
       readonly calls: readonly { readonly to: string; readonly data: string; readonly value: string }[];
-      readonly atomicRequired: boolean;
+      readonly atomic: boolean;
       readonly expiresAt: string;
       readonly sendCalls: unknown;
     }

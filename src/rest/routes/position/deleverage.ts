@@ -61,17 +61,9 @@ export function deleverageRoute({ chainIds }: RouteOptions): AnyRoute {
       const { deleverageOptions, ...identity } = foundAt(position, params, chainIds);
       const found = answered(deleverageOptions);
       if (isRefusal(found)) throw refusalError(found);
-      const { options, gaps, isNeeded, excessDebtAmount, cheapestAction, cheapestAffordableAction, ...ltvs } = found;
-      const body = {
-        ...identity,
-        ...ltvs,
-        maxLtvPct: found.contractMaxLtvPct,
-        needed: isNeeded,
-        excessDebt: excessDebtAmount,
-        cheapest: cheapestAction,
-        cheapestAffordable: cheapestAffordableAction,
-        options: [],
-      };
+      // Both have another type than a field of a refusal, which the same selection names.
+      const { options, gaps, contractMaxLtvPct: maxLtvPct, isNeeded: needed, ...facts } = found;
+      const body = { ...identity, ...facts, needed, maxLtvPct, options: [] };
       return { ...(inBody(body, noneIn(gaps)) as object), options: options.map(projectOption) };
     },
     response: deleverageOptionsBody,
@@ -98,16 +90,7 @@ type Found = Extract<
 type Option = Found['options'][number];
 
 function projectOption({ steps, preview, gaps, ...option }: Option): unknown {
-  const body = {
-    ...option,
-    steps: steps.map(({ token: { address: token, symbol }, isFull: full, ...step }) => ({
-      ...step,
-      token,
-      symbol,
-      full,
-    })),
-    preview: null,
-  };
+  const body = { ...option, steps: steps.map(({ token, ...step }) => ({ ...step, ...token })), preview: null };
   return { ...(inOption(body, noneIn(gaps)) as object), preview: preview && projectPreview(preview) };
 }
 

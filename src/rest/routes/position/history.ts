@@ -51,7 +51,7 @@ function pastOf(history: Past | undefined) {
     count: page?.totalCount ?? 0,
     next: page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : null,
     events: page?.nodes.map((event) => ({ ...event, blockNumber: Number(event.blockNumber) })) ?? [],
-    equity: history?.equityCurve ?? [],
+    equity: history?.equity ?? [],
     gaps: history?.gaps.map((found) => (found.field === 'equityCurve' ? { ...found, field: 'equity' } : found)) ?? [],
   };
 }
