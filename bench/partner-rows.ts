@@ -14,7 +14,7 @@ export const WALLETS = `query Wallets($addresses: [Address!]!) {
 /** A page of portfolios. */
 export const PORTFOLIOS = `{
   ops {
-    portfolios(first: 50, filter: { chainIds: [1] }) {
+    portfolios(first: 50, chainIds: [1]) {
       totalCount
       pageInfo { hasNextPage endCursor }
       nodes {

@@ -41,7 +41,7 @@ export const PAGE = `query Page($filter: StrategyFilter, $order: StrategyOrder) 
     nodes {
       __typename id chainId borrowApyPct netBorrowApyPct liquidityUsd
       collateral { symbol category maturesAt } loan { symbol }
-      ... on LoopStrategy { maxLeverage defaultLeverage { leverage leverageApyPct } }
+      maxLeverage defaultLeverage { leverage leverageApyPct }
     }
   }
 }`;

@@ -72,7 +72,7 @@ export function nextStepOf({ code, details, retryAfterSec }: Failure, tool?: Fai
 
 /** The next step after a refused input. */
 function correction(details: Readonly<Record<string, unknown>>, again: string, has: (name: string) => boolean): string {
-  const { field, value, alternatives, reason, pointer, candidates, owner } = details;
+  const { field, value, alternatives, reason, pointer, yieldPositionIds, owner } = details;
   const argument = typeof field === 'string' ? (field.split('.')[0] ?? '') : undefined;
   if (Array.isArray(alternatives) && alternatives.length > 0) {
     return 'Do not repeat the call. Each of details.alternatives leads there: call build_manage with its `action` and `amount`.';
@@ -83,8 +83,8 @@ function correction(details: Readonly<Record<string, unknown>>, again: string, h
   }
   if (argument === undefined) return `Correct the arguments as error.message says, and ${again}.`;
   if (!has(argument)) return `Leave out the argument that details.field names, and ${again}.`;
-  if (Array.isArray(candidates)) {
-    return `Ask the person which of details.candidates to close, and ${again} with them as \`${argument}\`.`;
+  if (Array.isArray(yieldPositionIds)) {
+    return `Ask the person which of details.yieldPositionIds to close, and ${again} with them as \`${argument}\`.`;
   }
   if (typeof owner === 'string') {
     const id = has('id') ? ', and `id` details.positionId' : '';

@@ -48,7 +48,7 @@ function detailsOf(refusal: Refusal): unknown {
       return { group, asOf, staleAfterSec, staleForSec: staleForSec ?? 0, ...Object.fromEntries(given) };
     }
     case 'NoRouteRefusal': {
-      const { tokenInAddress: tokenIn, tokenOutAddress: tokenOut, amountInUnits: amountIn, venues } = refusal;
+      const { tokenIn, tokenOut, amountIn, venues } = refusal;
       return { tokenIn, tokenOut, amountIn, venues };
     }
     case 'InsufficientLiquidityRefusal': {
@@ -76,11 +76,11 @@ function detailsOf(refusal: Refusal): unknown {
     case 'NotSimulatedRefusal':
       return { provider: 'chain', reason: 'not_simulated' };
     case 'AmbiguousYieldLoopsRefusal': {
-      const { field, strategyId: vaultId, candidatePositionIndexes: candidates } = refusal;
-      return { field: `body.${field}`, vaultId, candidates };
+      const { field, vaultId, yieldPositionIds } = refusal;
+      return { field: `body.${field}`, vaultId, yieldPositionIds };
     }
     case 'PositionProxyRefusal': {
-      const { proxy, owner, positionIndex: positionId } = refusal;
+      const { proxy, owner, positionId } = refusal;
       return { field: `body.${refusal.field}`, value: proxy, owner, positionId };
     }
     case 'NotEligibleRefusal':
@@ -97,7 +97,7 @@ function notEligibleDetails({
   const ways = alternatives.map(({ action, amount, token, thenRepay }) => ({
     action,
     amount,
-    symbol: token.displaySymbol,
+    symbol: token.symbol,
     thenRepay: thenRepay || undefined,
   }));
   return {

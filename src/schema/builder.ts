@@ -9,7 +9,7 @@ import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import type { MissingChain, MissingFacts } from '../resolvers/market/chains.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
-import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
+import type { Address, ChainId, Hex, MarketId, PositionName, StrategyId } from '../shared/ids.ts';
 import { GLOBAL_ID } from './common/global-id.ts';
 import { validationError } from './common/input-errors.ts';
 
@@ -44,6 +44,7 @@ export interface SchemaShape {
     /** Output only. */
     JSONObject: { Input: never; Output: Readonly<Record<string, unknown>> };
     MarketId: { Input: MarketId; Output: string };
+    PositionId: { Input: PositionName; Output: string };
     StrategyId: { Input: StrategyId; Output: string };
   };
 }

@@ -88,6 +88,18 @@ export interface GlobalId {
   readonly key: string;
 }
 
+/** Which position is meant, as far as its id tells. */
+export interface PositionName {
+  readonly chainId?: ChainId | undefined;
+  readonly marketId?: MarketId | undefined;
+  /** The owner: a part of the global id. */
+  readonly wallet?: Address | undefined;
+  /** Index of the position among those of its owner. */
+  readonly index: number;
+  /** The id as it was sent. */
+  readonly text: string;
+}
+
 /** Longer than any id of the service; prevents decoding megabytes. */
 const MAX_CHARS = 512;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
@@ -100,15 +112,21 @@ export function encodeGlobalId(typename: string, key: string): string {
 
 /** Take a global id apart. @throws BadRequestError naming `field` for a text that is no global id */
 export function decodeGlobalId(id: string, field = 'id'): GlobalId {
+  const decoded = globalIdOf(id);
+  if (decoded === undefined) throw invalidGlobalId(id, field);
+  return decoded;
+}
+
+/** Take a text apart that may be a global id; `undefined` = it is none. */
+export function globalIdOf(id: string): GlobalId | undefined {
   const [, typename, key] = (isEncoded(id) && CONTENT.exec(Buffer.from(id, 'base64url').toString())) || [];
-  if (typename === undefined || key === undefined) throw invalidGlobalId(id, field);
-  return { typename, key };
+  return typename === undefined || key === undefined ? undefined : { typename, key };
 }
 
 /** The error for a text that is no global id, or the id of an unknown object. */
 export function invalidGlobalId(id: string, field: string): BadRequestError {
   return new BadRequestError(
-    `"${formatValue(id)}" is not a global id. Send the "id" of an object as an answer gave it; domain ids such as "marketId" and "strategyId" have arguments of their own.`,
+    `"${formatValue(id)}" is not a global id. Send the "id" of an object as an answer gave it; the fields of a type, such as "strategy", take domain ids too.`,
     { field, value: formatValue(id), limit: { maxLength: MAX_CHARS } },
   );
 }

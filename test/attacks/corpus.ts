@@ -56,7 +56,7 @@ function deep(): Attack[] {
       `{"query":"{chains{chainId}}","variables":${nest(9_000, '{"a":', '1', '}')}x}`,
       'bad_request',
     ),
-    query('values nested', `{strategies(filter:{chainIds:${nest(700, '[', '1', ']')}}){totalCount}}`),
+    query('values nested', `{strategies(chainIds:${nest(700, '[', '1', ']')}){totalCount}}`),
   ];
 }
 
@@ -131,7 +131,7 @@ function tokens(): Attack[] {
       query(`unknown directives ${i}`, `{chains{chainId ${times(25 + i, (n) => `@d${n}`).join(' ')}}}`),
     ),
     query('punctuation', '{'.repeat(5_000)),
-    query('a long list', `{strategies(filter:{chainIds:[${'1 '.repeat(3_000)}]}){totalCount}}`),
+    query('a long list', `{strategies(chainIds:[${'1 '.repeat(3_000)}]){totalCount}}`),
   ];
 }
 
@@ -183,7 +183,7 @@ function costly(): Attack[] {
     post(
       'a list of 20000 values',
       {
-        query: 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}){totalCount}}',
+        query: 'query($c:[ChainId!]){strategies(chainIds:$c){totalCount}}',
         variables: { c: times(20_000, () => 1) },
       },
       'bad_request',
@@ -199,7 +199,7 @@ function costly(): Attack[] {
     post(
       '15,000 values that are not chains',
       {
-        query: 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}){totalCount}}',
+        query: 'query($c:[ChainId!]){strategies(chainIds:$c){totalCount}}',
         variables: { c: times(15_000, () => 'x') },
       },
       'bad_request',

@@ -61,7 +61,7 @@ const READING: readonly (readonly [name: string, text: (i: number) => string])[]
     '600 unknown fields of an input',
     (i) => `query A${i}{strategies(filter:{${joined(600, (n) => `loa${n}:1`)}}){totalCount}}`,
   ],
-  ['a list of 1,900 values', (i) => `query A${i}{strategies(filter:{chainIds:[${'1 '.repeat(1_900)}]}){totalCount}}`],
+  ['a list of 1,900 values', (i) => `query A${i}{strategies(chainIds:[${'1 '.repeat(1_900)}]){totalCount}}`],
   [
     'objects nested in each other',
     (i) => `query A${i}{${joined(25, (n) => `a${n}:strategies{nodes{market{strategies{market{id}}}}}`)}}`,
@@ -70,7 +70,7 @@ const READING: readonly (readonly [name: string, text: (i: number) => string])[]
   ['a string of 60,000 characters', (i) => `query A${i}{token(chainId:1 address:"${'x'.repeat(60_000)}"){name}}`],
   [
     'brackets up to the limit',
-    (i) => `query A${i}{strategies(filter:{chainIds:${'['.repeat(60)}1${']'.repeat(60)}}){totalCount}}`,
+    (i) => `query A${i}{strategies(chainIds:${'['.repeat(60)}1${']'.repeat(60)}){totalCount}}`,
   ],
 ];
 
@@ -205,7 +205,7 @@ export function costlyCorpus(): readonly Attack[] {
     }),
     query(
       '28 uses of a variable of 15,000 values',
-      `query A0($c:[ChainId!]){${joined(28, (n) => `a${n}:strategies(filter:{chainIds:$c}){totalCount}`)}}`,
+      `query A0($c:[ChainId!]){${joined(28, (n) => `a${n}:strategies(chainIds:$c){totalCount}`)}}`,
       { c: times(15_000, () => 1) },
     ),
     get('/v1/prices', { authorization: `Bearer sg_partner_abcdefgh_${'S'.repeat(43)}` }, 'a key that nobody knows'),

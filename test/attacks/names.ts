@@ -162,7 +162,7 @@ function graphqlNames(): Attack[] {
       query: `query A{${times(30, (i) => `a${i}:node(id:"x${i}"){id}`).join(' ')}}`,
     }),
     graphql('30 times a strategy of nothing', {
-      query: `query A{${times(30, (i) => `a${i}:strategy(strategyId:"0x${String(i).padStart(64, '0')}"){id}`).join(' ')}}`,
+      query: `query A{${times(30, (i) => `a${i}:strategy(id:"0x${String(i).padStart(64, '0')}"){id}`).join(' ')}}`,
     }),
     graphql('30 wrong page sizes', {
       query: `query A{${times(30, (i) => `a${i}:strategies(first:-1){totalCount}`).join(' ')}}`,

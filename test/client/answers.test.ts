@@ -304,11 +304,11 @@ test('error: planOfGraphql names a way out for a position id that it cannot read
     planOfGraphql(answer, {
       field: 'manageLeveragePlan',
       wallet,
-      input: { position: { id }, action: { close: {} } } as never,
+      input: { position: id, action: { close: {} } } as never,
     });
-  expect(plan(btoa(`Position:1:${wallet}:0`)).chainId).toBe(1);
+  for (const id of [btoa(`Position:1:${wallet}:0`), `1-0x${'1'.repeat(64)}-0`, '1-0']) expect(plan(id).chainId).toBe(1);
   for (const id of ['not an id', '', btoa(`Strategy:1:${wallet}:0`), btoa(`Position:1:${wallet}:-1`)]) {
-    expect(() => plan(id)).toThrow(/cannot be read: name the position as `position: \{ at: /);
+    expect(() => plan(id)).toThrow(/cannot be read: name the position by its positionId/);
   }
   expect(() => plan(btoa(`Position:1:0x${'11'.repeat(20)}:0`))).toThrow(InvalidPlanError);
 });

@@ -51,19 +51,19 @@ describe('an input that the caller changes while it is answered', () => {
   });
 
   test('behavior: a plan of GraphQL is proven against the variables as they were', () => {
-    const yieldPositionIndexes = [0];
+    const yieldPositionIds = [0];
     const plan: Plan = planOfGraphql(
       {
         __typename: 'EquityExitPlan',
         chainId: 4663,
-        atomicRequired: true,
+        atomic: true,
         sendCalls: {},
         expiresAt: '2026-11-25T12:00:00Z',
         calls: [{ to: account, data: '0x', value: '0' }],
       },
-      { field: 'equityExitPlan', wallet: account, input: { strategyId: 'equity-0x1', yieldPositionIndexes } },
+      { field: 'equityExitPlan', wallet: account, input: { strategyId: 'equity-0x1', yieldPositionIds } },
     );
-    yieldPositionIndexes.push(1);
+    yieldPositionIds.push(1);
     expect(originOf(plan)?.input).toMatchObject({ yieldPositionIds: [0] });
   });
 });

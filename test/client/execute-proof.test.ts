@@ -93,7 +93,7 @@ describe('the proof of a plan before it is executed', () => {
     const { proof, outcome } = await run(opened);
     expect(proof).toMatchObject({ action: 'open_leverage', spendsAtMost: [{ text: '500 sUSDe' }] });
     expect(outcome.positions).toMatchObject([{ event: 'LeveragePositionOpened' }]);
-    const input = { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } } as const;
+    const input = { position: '1-0', action: { close: {} } } as const;
     const { manageLeveragePlan } = await mutation(ManageLeveragePlanDocument, { wallet: user, input });
     const close = planOfGraphql(manageLeveragePlan, { field: 'manageLeveragePlan', wallet: user, input });
     // Against another request the same calls are not proven.
@@ -115,9 +115,8 @@ describe('the proof of a plan before it is executed', () => {
     const [{ id }] = body.data.wallet.positions.nodes;
     const [loan, collateral] = [market.loan.address, market.collateral.address];
     const node = injectedWallet(local());
-    const position = { id };
     const planFor = async (action: object) => {
-      const input = { position, action } as never;
+      const input = { position: id, action } as never;
       const { manageLeveragePlan } = await mutation(ManageLeveragePlanDocument, { wallet: user, input });
       return planOfGraphql(manageLeveragePlan, { field: 'manageLeveragePlan', wallet: user, input });
     };
@@ -265,9 +264,7 @@ describe('plans that are built again', () => {
   test('error: small losses of several rebuilds add up to one that is not accepted', async () => {
     const plan = await openPlan();
     const clock = () => new Date(world.service.clock.now() - 1_000).toISOString();
-    const { positionPreview } = plan.meta as unknown as {
-      positionPreview: Records.components['schemas']['PositionPreview'];
-    };
+    const { positionPreview } = plan.meta as Records.components['schemas']['TransactionBundle']['meta'];
     const worst = positionPreview.worstCase;
     let builds = 0;
     const rebuild = async (): Promise<Plan> => {
@@ -303,7 +300,7 @@ describe('plans that are built again are measured by their calls', () => {
     const open = planOfGraphql(openLeveragePlan, { field: 'openLeveragePlan', wallet: user, input });
     const opened = await run(lapsed(open), { rebuild: world.client.rebuild, maxWorsePct: 1 });
     expect(opened.proof).toMatchObject({ action: 'open_leverage', spendsAtMost: [{ text: '500 sUSDe' }] });
-    const closing = { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } } as const;
+    const closing = { position: '1-0', action: { close: {} } } as const;
     const { manageLeveragePlan } = await mutation(ManageLeveragePlanDocument, { wallet: user, input: closing });
     const close = planOfGraphql(manageLeveragePlan, { field: 'manageLeveragePlan', wallet: user, input: closing });
     await run(lapsed(close), { rebuild: world.client.rebuild, maxWorsePct: 1 });
@@ -344,7 +341,7 @@ describe('plans that are built again are measured by their calls', () => {
       plans.push(await world.client.manageBuild(body as ManageBody));
       const payment = { payToken: paid[action], amount: '100' };
       const input = {
-        position: { at: { chainId: 1, positionIndex: 0 } },
+        position: '1-0',
         action: action === 'repay' ? { repay: payment } : { addCollateral: payment },
       };
       const { manageLeveragePlan } = await mutation(ManageLeveragePlanDocument, { wallet: user, input });

@@ -28,7 +28,7 @@ const answerOf = async (input: object): Promise<Json> => {
   return body.data.manageLeveragePlan;
 };
 const inputOf = (payToken: string, amount: string) => ({
-  position: { at: { chainId: 1, positionIndex: 0 } },
+  position: '1-0',
   action: { repayAll: { payToken, amount } },
 });
 const planOf = (answer: Json, input: object) =>
@@ -134,9 +134,9 @@ describe('a full repayment with an amount', () => {
 describe('a request of GraphQL', () => {
   test('error: the position is on another market than the request names', async () => {
     await open();
-    const input = { position: { at: { chainId: 1, positionIndex: 0 } }, action: { borrow: { amount: '5' } } };
+    const input = { position: '1-0', action: { borrow: { amount: '5' } } };
     const answer = await answerOf(input);
-    const named = (marketId: string) => ({ ...input, position: { at: { ...input.position.at, marketId } } });
+    const named = (marketId: string) => ({ ...input, position: `1-${marketId}-0` });
     await prove(planOf(answer, named(market.id)), node(), { account: user });
     const refused = prove(planOf(answer, named(`0x${'1'.repeat(64)}`)), node(), { account: user });
     expect(await failureOf(refused)).toMatchObject({ code: 'unproven', cause: { code: 'position' } });
@@ -145,12 +145,9 @@ describe('a request of GraphQL', () => {
   test('error: the plan is for another chain than the request names', async () => {
     const input = { strategyId: market.id, payToken: collateral.address, amount: '5', target: { leverage: '3' } };
     const { approvals, tx, chainId, meta } = await openPlan({ amount: '5', leverage: 3 });
-    const answer = { __typename: 'LeveragePlan', chainId, calls: [...approvals, tx], atomicRequired: true, ...meta };
+    const answer = { __typename: 'LeveragePlan', chainId, calls: [...approvals, tx], atomic: true, ...meta };
     const planFor = (more: object) =>
-      planOfGraphql(
-        answer as never,
-        { field: 'openLeveragePlan', wallet: user, input: { ...input, ...more } } as never,
-      );
+      planOfGraphql(answer as never, { field: 'openLeveragePlan', wallet: user, input, ...more } as never);
     await prove(planFor({ chainId: 1 }), node(), { account: user });
     const refused = prove(planFor({ chainId: 4663 }), node(), { account: user });
     expect(await failureOf(refused)).toMatchObject({ code: 'unproven', cause: { code: 'chain' } });

@@ -193,7 +193,7 @@ export const same: Result extends StrategyPageQuery ? true : false = true;
 describe('GraphQL clients', () => {
   test('default: urql runs a typed document', async () => {
     const urql = new UrqlClient({ url: `${service.url}/graphql`, exchanges: [fetchExchange], preferGetMethod: false });
-    const { data, error } = await urql.query(StrategyPageDocument, { first: 1, filter: { chainIds: [1] } }).toPromise();
+    const { data, error } = await urql.query(StrategyPageDocument, { first: 1, chainIds: [1] }).toPromise();
     expect(error).toBeUndefined();
     expect(data?.strategies?.nodes[0]?.chainId).toBe(1);
   });

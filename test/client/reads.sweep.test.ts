@@ -154,7 +154,7 @@ describe('live', () => {
     return market.id;
   };
   const next = async (changes: AsyncGenerator<StrategyChange>) => (await changes.next()).value as StrategyChange;
-  const FILTER = { filter: { chainIds: [1], listedOnly: false } };
+  const FILTER = { chainIds: [1], filter: { listedOnly: false } };
 
   test('default: everything first, then the changes', async () => {
     const changes = bare().live.strategies(FILTER);

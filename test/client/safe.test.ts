@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { parseAbi, keccak256 as reference, stringToHex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { keccak256 } from '../../packages/client/src/hash/keccak.ts';
-import { ExpiredError, InputError, InvalidPlanError, safeTransaction } from '../../packages/client/src/index.ts';
+import {
+  ExpiredError,
+  InputError,
+  InvalidPlanError,
+  type Plan,
+  safeTransaction,
+} from '../../packages/client/src/index.ts';
 import { checksumOf } from '../../packages/client/src/safe/safe.ts';
 import { decodeFunctionData } from '../../src/abi/calldata.ts';
 
@@ -17,6 +23,9 @@ describe('keccak256', () => {
 });
 
 describe('safeTransaction', () => {
+  /** Plans with the parts that a Safe takes. */
+  const transactionOf = (plan: unknown, options: Parameters<typeof safeTransaction>[1]) =>
+    safeTransaction(plan as Plan, options);
   const call = (byte: string, value?: string) => ({
     to: `0x${byte.repeat(20)}`,
     data: '0x095ea7b3',
@@ -33,7 +42,7 @@ describe('safeTransaction', () => {
   const options = { safe: `0x${'cc'.repeat(20)}`, createdAt: 1 };
 
   test('default: MultiSend runs the calls in order, and the file has its checksum', () => {
-    const { data, operation, transactionBuilder } = safeTransaction(plan, options);
+    const { data, operation, transactionBuilder } = transactionOf(plan, options);
     const abi = parseAbi(['function multiSend(bytes transactions) payable']);
     const [packed] = decodeFunctionData({ abi, data: data as `0x${string}` }).args;
     const part = (byte: string, value: number) =>
@@ -48,33 +57,33 @@ describe('safeTransaction', () => {
     const until = (expiresAt: string) => ({ ...plan, meta: { expiresAt } });
     const noon = Date.parse('2026-11-23T12:00:00Z');
     const now = { safe: options.safe, now: () => noon };
-    expect(safeTransaction(until('2026-11-23T12:00:01Z'), now).expiresAt).toBe('2026-11-23T12:00:01Z');
-    expect(() => safeTransaction(until('2026-11-23T12:00:00Z'), now)).toThrow(ExpiredError);
-    expect(() => safeTransaction(until('2020-01-01T00:00:00Z'), { safe: options.safe })).toThrow(ExpiredError);
+    expect(transactionOf(until('2026-11-23T12:00:01Z'), now).expiresAt).toBe('2026-11-23T12:00:01Z');
+    expect(() => transactionOf(until('2026-11-23T12:00:00Z'), now)).toThrow(ExpiredError);
+    expect(() => transactionOf(until('2020-01-01T00:00:00Z'), { safe: options.safe })).toThrow(ExpiredError);
     // The time that is written into the file turns neither clock off.
     const lapsed = until('2026-11-23T11:59:59Z');
-    expect(() => safeTransaction(lapsed, { ...now, createdAt: noon - 7_200_000 })).toThrow(ExpiredError);
-    expect(() => safeTransaction(until('2026-11-23T12:00:01Z'), { ...now, createdAt: noon + 1_000 })).toThrow(
+    expect(() => transactionOf(lapsed, { ...now, createdAt: noon - 7_200_000 })).toThrow(ExpiredError);
+    expect(() => transactionOf(until('2026-11-23T12:00:01Z'), { ...now, createdAt: noon + 1_000 })).toThrow(
       ExpiredError,
     );
     for (const wrong of [{ createdAt: Number.NaN }, { createdAt: -1 }, { now: () => Number.NaN }]) {
-      expect(() => safeTransaction(lapsed, { ...now, ...wrong })).toThrow(InputError);
+      expect(() => transactionOf(lapsed, { ...now, ...wrong })).toThrow(InputError);
     }
     for (const time of ['9999-12-31T00:00:00Z', '+275760-09-13T00:00:00Z', 'Mon', '2026-11-24T12:00:01Z', '']) {
-      expect(() => safeTransaction(until(time), now), time).toThrow(InvalidPlanError);
+      expect(() => transactionOf(until(time), now), time).toThrow(InvalidPlanError);
     }
   });
 
   test('error: a value that does not fit into its 32 bytes, and would move those behind it', () => {
     const most = 2n ** 256n - 1n;
     const of = (value: bigint) => ({ ...plan, tx: { ...plan.tx, value: String(value) } });
-    expect(safeTransaction(of(most), options).data).toContain('f'.repeat(64));
-    expect(() => safeTransaction(of(most + 1n), options)).toThrow(InvalidPlanError);
+    expect(transactionOf(of(most), options).data).toContain('f'.repeat(64));
+    expect(() => transactionOf(of(most + 1n), options)).toThrow(InvalidPlanError);
   });
 
   test('error: a call of the Safe itself, which would be allowed to change its owners', () => {
     const own = { ...plan, tx: { ...plan.tx, to: options.safe } };
-    expect(() => safeTransaction(own, options)).toThrow(InvalidPlanError);
+    expect(() => transactionOf(own, options)).toThrow(InvalidPlanError);
   });
 
   test.each(['', '00'])('error: an approval of a spender that no later call is for, with "%s" at its end', (end) => {
@@ -83,12 +92,12 @@ describe('safeTransaction', () => {
       data: `0x095ea7b3${spender.padStart(64, '0')}${'1'.padStart(64, '0')}${end}`,
     });
     const approving = (spender: string) => ({ ...plan, approvals: [approval(spender)] });
-    expect(safeTransaction(approving('bb'.repeat(20)), options).operation).toBe(1);
-    expect(() => safeTransaction(approving('dd'.repeat(20)), options)).toThrow(InvalidPlanError);
+    expect(transactionOf(approving('bb'.repeat(20)), options).operation).toBe(1);
+    expect(() => transactionOf(approving('dd'.repeat(20)), options)).toThrow(InvalidPlanError);
   });
 
   test('behavior: a single call needs no MultiSend', () => {
-    const single = safeTransaction({ ...plan, approvals: [] }, options);
+    const single = transactionOf({ ...plan, approvals: [] }, options);
     expect(single).toMatchObject({ to: plan.tx.to, data: plan.tx.data, value: '7', operation: 0 });
   });
 
@@ -121,7 +130,7 @@ describe('safeTransaction', () => {
   });
 
   test('error: InputError for an address that is none', () => {
-    expect(() => safeTransaction(plan, { ...options, safe: '0x1' })).toThrow(InputError);
-    expect(() => safeTransaction(plan, { ...options, multiSend: '' })).toThrow(InputError);
+    expect(() => transactionOf(plan, { ...options, safe: '0x1' })).toThrow(InputError);
+    expect(() => transactionOf(plan, { ...options, multiSend: '' })).toThrow(InputError);
   });
 });

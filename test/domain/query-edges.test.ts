@@ -116,7 +116,6 @@ describe('limits of queryStrategies', () => {
     [{ maturesAfter: 50 }, ['2']],
     [{ maturesAfter: 49 }, ['1', '2']],
     [{ maturesAfter: 50, maturesBefore: 51 }, []],
-    [{ chainIds: [] }, []],
     [{ kinds: ['loop'] }, ['1', '2', '3']],
     [{ correlated: !loop.correlated }, []],
     [{ listedOnly: false }, ['1', '2', '3']],

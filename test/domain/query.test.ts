@@ -32,7 +32,6 @@ describe('queryStrategies', () => {
   });
 
   const filters: readonly (readonly [string, StrategyFilter, (strategy: Strategy) => boolean])[] = [
-    ['chain', { chainIds: [4663] }, (s) => s.chainId === 4663],
     ['category', { categories: ['BTC', 'stable-PT'] }, (s) => ['BTC', 'stable-PT'].includes(s.collateral.category)],
     ['correlated', { correlated: false }, (s) => !s.correlated],
     ['kind', { kinds: ['equity'] }, (s) => s.kind === 'equity'],
@@ -48,8 +47,8 @@ describe('queryStrategies', () => {
     ['listed only', { listedOnly: true }, (s) => s.visibility.visible],
     [
       'all at once',
-      { chainIds: [1], loan: 'USDC', correlated: true, minMaxLeverage: 8 },
-      (s) => s.chainId === 1 && s.loan.symbol === 'USDC' && s.correlated && Number(s.maxLeverage) >= 8,
+      { loan: 'USDC', correlated: true, minMaxLeverage: 8 },
+      (s) => s.loan.symbol === 'USDC' && s.correlated && Number(s.maxLeverage) >= 8,
     ],
   ];
 

@@ -10,10 +10,8 @@ afterAll(() => front.stop());
 const QUERY =
   'mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { __typename } }';
 const wallet = '0x0000000000000000000000000000000000000001';
-const position = { at: { chainId: 1, positionIndex: 0 } };
-const input = { position, action: { close: {} } };
+const input = { position: '1-0', action: { close: {} } };
 
-const at = (place: object) => ({ ...input, position: { at: { ...position.at, ...place } } });
 const closing = (close: object) => ({ ...input, action: { close } });
 const paying = (repay: object) => ({ ...input, action: { repay: { amount: '1', ...repay } } });
 
@@ -21,7 +19,8 @@ describe('a refused variable', () => {
   test.each([
     ['a field that is missing', { ...input, position: undefined }, 'variables.input'],
     ['a field that does not exist', { ...input, ids: 1 }, 'variables.input'],
-    ['a field of another type', at({ positionIndex: 'first' }), 'variables.input.position.at.positionIndex'],
+    ['a field of another type', { ...input, position: 'first' }, 'variables.input.position'],
+    ['an index below zero', { ...input, position: -1 }, 'variables.input.position'],
     ['an action that does not exist', { ...input, action: { sell: {} } }, 'variables.input.action'],
     ['two actions at once', { ...input, action: { close: {}, repayAll: {} } }, 'variables.input.action'],
     ['no action', { ...input, action: {} }, 'variables.input.action'],

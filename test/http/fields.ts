@@ -49,6 +49,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   ID: '1',
   Int: 1,
   MarketId: MARKET_ID,
+  PositionId: '1-0',
   StrategyId: MARKET_ID,
   String: 'ethereum',
 };

@@ -31,18 +31,18 @@ describe('the cost of a list of the snapshot', () => {
     expect((await costOf(list, 'last:500')).cost).toBe(whole);
   });
 
-  test('behavior: counts the chains that are asked, by literals, lists and filters, also when the document is known', async () => {
+  test('behavior: counts the chains that are asked, by literals and variables, also when the document is known', async () => {
     const all = (await costOf('tokens', 'first:500')).cost;
     const [one, other] = [
       (await costOf('tokens', 'chainIds:[1] first:500')).cost,
       (await costOf('tokens', 'chainIds:[4663] first:500')).cost,
     ];
     expect(one + other).toBe(all + 1);
-    const ofFilter = (chainIds: readonly number[] | undefined) =>
-      costOf('strategies', 'filter:$f first:500', { f: { chainIds } }, 'query($f:StrategyFilter)');
+    const ofChains = (chainIds: readonly number[] | undefined) =>
+      costOf('strategies', 'chainIds:$c first:500', { c: chainIds }, 'query($c:[ChainId!])');
     const costs = [];
     for (const chainIds of [undefined, [1], [4663], undefined, [4663], [1], [1, 4663]])
-      costs.push((await ofFilter(chainIds)).cost);
+      costs.push((await ofChains(chainIds)).cost);
     const [whole, first, second] = costs;
     expect(costs).toEqual([whole, first, second, whole, second, first, whole]);
     expect(first + second).toBe(whole + 1);

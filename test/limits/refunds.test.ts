@@ -29,7 +29,7 @@ async function charged(ask: () => Promise<Answer>, key: Record<string, string> =
 }
 
 describe('unused charges are returned', () => {
-  const BY_CHAINS = 'query($c:[ChainId!]){strategies(filter:{chainIds:$c}first:1){totalCount}}';
+  const BY_CHAINS = 'query($c:[ChainId!]){strategies(chainIds:$c first:1){totalCount}}';
 
   test('behavior: charges parsing for a syntax error', async () => {
     const fields = 'chainId '.repeat(220);

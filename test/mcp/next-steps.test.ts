@@ -50,7 +50,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, readonly unknown[]>>> = {
       { reason, pointer: '/health' },
     ]),
     { reason: 'matured', alternatives: [{ action: 'repay', amount: '1', symbol: 'USDC' }] },
-    { field: 'yieldPositionIds', vaultId: 'x', candidates: [0, 1] },
+    { field: 'yieldPositionIds', vaultId: 'x', yieldPositionIds: [0, 1] },
     { field: 'userAddress', value: WALLET, owner: WALLET, positionId: 3 },
   ],
   not_found: [{ resource: 'strategy', id: 'x' }],

@@ -14,13 +14,12 @@ async function register(positionIndex: number, reading: WalletReading | Error) {
   const ctx = contextOf({ ...services, positions });
   const caller = { kind: 'key', keyId: 'k', tier: 'partner' } as const;
   const input = {
-    chainId: 1,
     wallet: WALLET,
-    positionIndex,
+    positionId: { index: positionIndex, text: String(positionIndex) },
     condition: 'stale',
     webhookUrl: 'https://a.example',
   };
-  return createAlert({ input } as Parameters<typeof createAlert>[0], { ...ctx, caller });
+  return createAlert({ chainId: 1, input } as Parameters<typeof createAlert>[0], { ...ctx, caller });
 }
 const holding = (count: number) =>
   ({
@@ -47,8 +46,8 @@ describe('an alert on a position', () => {
   ])('error: index %i of %i', async (index, count, message, limit) => {
     const refused = register(index, holding(count));
     await expect(refused).rejects.toThrow(
-      `positionIndex is ${index}, and at block 7 the wallet has ${message} on chain 1`,
+      `positionId is ${index}, and at block 7 the wallet has ${message} on chain 1`,
     );
-    await expect(refused).rejects.toMatchObject({ details: { field: 'input.positionIndex', limit } });
+    await expect(refused).rejects.toMatchObject({ details: { field: 'input.positionId', limit } });
   });
 });

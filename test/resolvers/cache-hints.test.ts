@@ -61,7 +61,7 @@ describe('cache hints', () => {
 
   it('behavior: an answer is valid until the next version of its chains', () => {
     const one = world();
-    listStrategies({ filter: { chainIds: [1] }, first: 5 }, one.ctx);
+    listStrategies({ chainIds: [1], first: 5 }, one.ctx);
     const validity = one.validity();
     expect(validity.untilMs).toBe(one.ctx.loaders.composed(1).recomposeAtMs);
     one.publish(4663);
@@ -128,7 +128,7 @@ describe('cache hints', () => {
 
   it('behavior: a stress table is valid until its version changes, with recorded moves until the next reading of the record', async () => {
     const { ctx, validity, publish } = world();
-    const [strategy] = listStrategies({ filter: { chainIds: [1] }, first: 1 }, ctx).edges;
+    const [strategy] = listStrategies({ chainIds: [1], first: 1 }, ctx).edges;
     if (!strategy) throw new Error('a strategy is listed');
     const table = stressOfStrategy(strategy.node, {}, ctx);
     expect(validity().untilMs).toBeGreaterThan(NOW_MS + 600_000);

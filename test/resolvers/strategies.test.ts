@@ -107,19 +107,19 @@ describe('listStrategies', () => {
   });
 
   it('error: BadRequestError naming the served chains', () => {
-    expect(() => listStrategies({ first: 1, filter: { chainIds: [5] } }, ctx)).toThrow(
+    expect(() => listStrategies({ first: 1, chainIds: [5] }, ctx)).toThrow(
       expect.objectContaining({
         code: 'bad_request',
-        details: { field: 'filter.chainIds', value: '5', limit: { oneOf: CHAIN_IDS } },
+        details: { field: 'chainIds', value: '5', limit: { oneOf: CHAIN_IDS } },
       }),
     );
   });
 
   it('error: NotReadyError for an unmeasured chain; in a list of all chains it is left out', () => {
     const half = halfContext();
-    expect(() => listStrategies({ first: 1, filter: { chainIds: [4663] } }, half)).toThrow(NotReadyError);
+    expect(() => listStrategies({ first: 1, chainIds: [4663] }, half)).toThrow(NotReadyError);
     expect(listStrategies({ first: 1 }, half).missingChains.map(({ chainId }) => chainId)).toEqual([4663]);
-    expect(listStrategies({ first: 1, filter: { chainIds: [1] } }, half).edges).toHaveLength(1);
+    expect(listStrategies({ first: 1, chainIds: [1] }, half).edges).toHaveLength(1);
   });
 });
 

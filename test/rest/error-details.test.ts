@@ -79,7 +79,7 @@ const SAMPLES: Readonly<Record<string, readonly AppError[]>> = {
     new AmbiguousYieldLoopsError({
       field: 'yieldPositionIds',
       vaultId: `equity-${market.id}` as StrategyId,
-      candidates: [0, 1],
+      yieldPositionIds: [0, 1],
     }),
   ],
   KeyInputError: [new KeyInputError('m', { field: 'label', value: '', limit: { minLength: 1, maxLength: 80 } })],

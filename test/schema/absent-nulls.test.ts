@@ -54,6 +54,9 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'Query.bestStrategies.minExitUsd': '0',
   'Query.bestStrategies.payToken': USDT,
   'Query.wallets.addresses': [WALLET],
+  'Query.market.id': MARKET,
+  'Query.strategy.id': MARKET,
+  'Query.position.id': '1-0',
   'Query.token.address': USDT,
   'Query.candles.address': USDT,
   'Ops.portfolio.address': WALLET,
@@ -72,13 +75,12 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 /** The least that an input object takes; every optional field is left out. */
 const OBJECTS: Readonly<Record<string, Json>> = {
   OpenLeverageInput: { strategyId: MARKET, payToken: USDT, amount: '1000', target: { leverage: '2' } },
-  ManageLeverageInput: { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } },
+  ManageLeverageInput: { position: '1-0', action: { close: {} } },
   EquityDepositInput: { strategyId: VAULT, amount: '500' },
   EquityExitInput: { strategyId: VAULT },
-  CreateAlertInput: { chainId: 1, condition: 'STALE', webhookUrl: 'https://receiver.example/', strategyId: MARKET },
+  CreateAlertInput: { condition: 'STALE', webhookUrl: 'https://receiver.example/', strategyId: MARKET },
   PortfolioOrder: { field: 'VALUE_USD' },
   StrategyOrder: { field: 'LIQUIDITY_USD' },
-  PositionAtInput: { chainId: 1, positionIndex: 0 },
   ChainVersion: { chainId: 1, version: 1 },
 };
 
@@ -88,10 +90,9 @@ const PLACES: Readonly<Record<string, (selection: string) => string>> = {
   Mutation: (selection) => selection,
   Chain: (selection) => `chain(chainId: 1) { ${selection} }`,
   Ops: (selection) => `ops { ${selection} }`,
-  Market: (selection) => `market(marketId: "${MARKET}") { ${selection} }`,
-  LoopStrategy: (selection) => `strategy(strategyId: "${MARKET}") { ... on LoopStrategy { ${selection} } }`,
-  EquityVaultStrategy: (selection) =>
-    `strategy(strategyId: "${VAULT}") { ... on EquityVaultStrategy { ${selection} } }`,
+  Market: (selection) => `market(id: "${MARKET}") { ${selection} }`,
+  LoopStrategy: (selection) => `strategy(id: "${MARKET}") { ... on LoopStrategy { ${selection} } }`,
+  EquityVaultStrategy: (selection) => `strategy(id: "${VAULT}") { ... on EquityVaultStrategy { ${selection} } }`,
   Token: (selection) => `token(chainId: 1, address: "${USDT}") { ${selection} }`,
   Wallet: (selection) => `wallet(address: "${WALLET}") { ${selection} }`,
   Position: (selection) => `wallet(address: "${WALLET}") { positions(first: 1) { nodes { ${selection} } } }`,

@@ -31,7 +31,16 @@ describe('lint', () => {
       'interface Node { id: ID! } type A { id: ID! } type B { id: Int } type C implements Node { id: ID! }',
       ['A.id identity', 'B.id identity'],
     ],
-    ['identity of arguments', 'type Query { node(id: ID!): Int a(id: String!): Int }', ['Query.a(id) identity']],
+    [
+      'identity of arguments',
+      'scalar MarketId type Query { node(id: ID!): Int a(id: String!): Int b(id: MarketId!, marketId: MarketId, position: Int, positionIndex: Int, strategyIds: [String]): Int }',
+      [
+        'Query.a(id) identity',
+        'Query.b(position) identity',
+        'Query.b(positionIndex) identity',
+        'Query.b(strategyIds) identity',
+      ],
+    ],
     [
       'connections',
       'type AConnection { edges: Int nodes: Int pageInfo: Int } type B { a(first: Int = 5, after: String): AConnection pages(first: Int): Int }',

@@ -35,14 +35,14 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   ManageBuild: {
     wallet,
     sendCalls: false,
-    input: { position: { at: { chainId: 1, positionIndex: 0 } }, action: { close: {} } },
+    input: { position: '1-0', action: { close: {} } },
   },
   EquitySimulate: { input: { strategyId: vault.id, amount: '1' } },
   EquityDepositBuild: { wallet, sendCalls: true, input: { strategyId: vault.id, amount: '1' } },
   EquityExitBuild: { wallet, sendCalls: true, input: { strategyId: vault.id } },
   Strategies: { chainId: 1 },
   StrategyBriefs: { chainId: 1 },
-  StrategyById: { strategyId: market.id },
+  StrategyById: { id: market.id },
   BorrowApyHistory: { id: market.id },
   CollateralApyHistory: { id: market.id },
   IncentiveHistory: { id: market.id },
@@ -53,15 +53,16 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   Prices: { chainId: 1 },
   PriceChart: { coinId: 'ethereum', days: 7, currency: 'usd' },
   WalletPositions: { address: market.loan.address, chainId: 1 },
-  DeleverageOptions: { address: market.loan.address, chainId: 1, index: 0 },
-  PositionHistory: { address: market.loan.address, chainId: 1, index: 0, first: 10, points: 10 },
+  DeleverageOptions: { address: market.loan.address, id: '1-0' },
+  PositionHistory: { address: market.loan.address, id: '1-0', first: 10, points: 10 },
   StockLegHistory: { address: market.loan.address, strategyId: vault.id, first: 10, points: 10 },
   WalletStatement: { address: market.loan.address, chainId: 1 },
   OpsPortfolios: { chainId: 1, first: 20 },
   OpsPortfolio: { address: market.loan.address, chainId: 1 },
   OpsDriftHistory: { filter: { kinds: ['NO_DB_ROW'] }, isGone: false, first: 50 },
   AlertCreate: {
-    input: { chainId: 1, strategyId: market.id, condition: 'STALE', webhookUrl: 'https://receiver.example/' },
+    chainId: 1,
+    input: { strategyId: market.id, condition: 'STALE', webhookUrl: 'https://receiver.example/' },
   },
   AlertById: { alertId: ALERT_ID },
   AlertDelete: { alertId: ALERT_ID },
@@ -95,7 +96,7 @@ describe('strategy', () => {
     const failure = { reason: 'server_error', source: 'coingecko', sinceMs: NOW_MS - 1_000 } as const;
     const facts = withItem(completeFacts(chainOf(1)), 'price', market.loan.address, { failure });
     const context = contextOf(servicesOf([facts, completeFacts(chainOf(4663))]));
-    const query = `query($id: StrategyId!) { strategy(strategyId: $id) {
+    const query = `query($id: StrategyId!) { strategy(id: $id) {
       supplyUsd liquidityUsd borrowIncentive { aprPct } collateral { maturesAt } gaps { field reason since } } }`;
     const { data } = await run(query, { id: market.id }, context);
     const strategy = data?.strategy as Record<string, unknown>;
@@ -133,7 +134,7 @@ describe('strategy', () => {
   });
 
   it('behavior: the age grows, asOf does not', async () => {
-    const query = `query($id: StrategyId!) { strategy(strategyId: $id) { freshness { borrow { asOf ageSec status staleForSec } } } }`;
+    const query = `query($id: StrategyId!) { strategy(id: $id) { freshness { borrow { asOf ageSec status staleForSec } } } }`;
     const later = contextOf(ctx.live(), NOW_MS + 600_000);
     const [now, then] = [await run(query, { id: market.id }), await run(query, { id: market.id }, later)];
     expect(now.data).toMatchObject({ strategy: { freshness: { borrow: { status: 'FRESH', staleForSec: null } } } });
@@ -143,13 +144,13 @@ describe('strategy', () => {
   });
 
   it('error: not_found, and the rest of the document is answered', async () => {
-    const result = await run(`{ strategy(strategyId: "0x${'0'.repeat(64)}") { id } chains { chainId } }`);
+    const result = await run(`{ strategy(id: "0x${'0'.repeat(64)}") { id } chains { chainId } }`);
     expect(firstError(result)?.code).toBe('not_found');
     expect(result.data).toMatchObject({ strategy: null, chains: [{ chainId: 1 }, { chainId: 4663 }] });
   });
 
   it('error: not_ready', async () => {
-    const cold = '{ strategies(filter: { chainIds: [4663] }) { totalCount } }';
+    const cold = '{ strategies(chainIds: [4663]) { totalCount } }';
     expect(firstError(await run(cold, {}, halfContext()))?.code).toBe('not_ready');
     const all = await run('{ strategies { missingChains { chainId } } }', {}, halfContext());
     expect(all.data).toMatchObject({ strategies: { missingChains: [{ chainId: 4663 }] } });
@@ -180,7 +181,7 @@ describe('scalars', () => {
   });
 
   it('behavior: the error of a variable names the variable', async () => {
-    const query = 'query($wanted: StrategyId!) { strategy(strategyId: $wanted) { id } }';
+    const query = 'query($wanted: StrategyId!) { strategy(id: $wanted) { id } }';
     const details = { field: 'variables.wanted', value: '0x12', limit: expect.any(Object) };
     expect(firstError(await run(query, { wanted: '0x12' }))).toMatchObject({ code: 'bad_request', details });
   });
@@ -188,7 +189,7 @@ describe('scalars', () => {
   it.each<[object, string, string]>([
     [{ minLiquidityUsd: '1e30' }, 'minLiquidityUsd', '1e30'],
     [{ minLiquidityUsd: 'x" at "y.z"; ' }, 'minLiquidityUsd', 'x" at "y.z"; '],
-    [{ chainIds: [1, 0] }, 'chainIds.1', '0'],
+    [{ maturesBefore: 'soon' }, 'maturesBefore', 'soon'],
   ])('behavior: the error of a field of an input object names the field: %j', async (filter, place, value) => {
     const query = 'query($f: StrategyFilter) { strategies(filter: $f) { totalCount } }';
     const details = { field: `variables.f.${place}`, value };
@@ -196,7 +197,7 @@ describe('scalars', () => {
   });
 
   it('behavior: the error of a literal names the argument, also in a list', () => {
-    const error = validate(schema, parse('{ strategies(filter: { chainIds: [1, 0] }) { totalCount } }'))[0];
+    const error = validate(schema, parse('{ strategies(chainIds: [1, 0]) { totalCount } }'))[0];
     expect(error && appErrorBehind(error)).toMatchObject({ details: { field: 'chainIds', value: '0' } });
   });
 
@@ -208,22 +209,22 @@ describe('scalars', () => {
 
 describe('arguments', () => {
   it('error: BadRequestError for a list past its limit, naming the field', async () => {
-    const chainIds = Array.from({ length: 101 }, () => 1);
+    const kinds = Array.from({ length: 101 }, () => 'LOOP');
     const result = await run('query($f: StrategyFilter) { strategies(filter: $f) { totalCount } }', {
-      f: { chainIds },
+      f: { kinds },
     });
-    expect(firstError(result)).toMatchObject({ code: 'bad_request', details: { field: 'filter.chainIds' } });
+    expect(firstError(result)).toMatchObject({ code: 'bad_request', details: { field: 'filter.kinds' } });
   });
 
   it.each(['items', 'portfolios', 'drift', 'aggregates'])(
-    'error: BadRequestError for a chain that is not served in the filter of ops.%s, naming the field',
+    'error: BadRequestError for a chain of ops.%s that is not served, naming the field',
     async (field) => {
       const caller = { kind: 'key', keyId: 'ops', tier: 'ops' } as const;
-      const source = `{ ops { ${field}(filter: { chainIds: [5] }) { __typename } } }`;
+      const source = `{ ops { ${field}(chainIds: [5]) { __typename } } }`;
       const result = await graphql({ schema, source, contextValue: { ...ctx, caller } });
       expect(firstError(result)).toMatchObject({
         code: 'bad_request',
-        details: { field: 'filter.chainIds', value: '5' },
+        details: { field: 'chainIds', value: '5' },
       });
     },
   );

@@ -21,7 +21,7 @@ const ELSEWHERE = [
 ];
 const on = (name: string) => nullableSelection(schema, schema.getType(name) as never, ELSEWHERE);
 const QUERIES = [
-  `{ chains { ${on('Chain')} deployment { ${on('ChainDeployment')} } } tvl { totals { ${on('TvlTotals')} } chains { ${on('ChainTvl')} } } stableIndex { ${on('StableIndex')} } }`,
+  `{ chains { ${on('Chain')} deployment { ${on('ChainDeployment')} } } tvl { total { ${on('TvlTotal')} } chains { ${on('ChainTvl')} } } stableIndex { ${on('StableIndex')} } }`,
   `{ tokens(first: 200) { nodes { ${on('Token')} } } }`,
   `{ markets(first: 100) { nodes { ${on('Market')} deployment { ${on('MarketDeployment')} } } } }`,
   `{ strategies(filter: { listedOnly: false }, first: 100) { nodes { ${on('Strategy')} } } }`,

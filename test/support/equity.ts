@@ -30,7 +30,7 @@ const BATCH = /* GraphQL */ `
   chainId
   strategyId
   action
-  atomicRequired
+  atomic
   effectiveSlippageBps
   expiresAt
   instructions
@@ -59,7 +59,7 @@ const PREVIEW = /* GraphQL */ `
 `;
 const PREVIEW_QUERY = `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename ... on EquityDepositPreview { note effectiveSlippageBps deposit { ${PREVIEW} } } ${REFUSED} } }`;
 export const DEPOSIT_QUERY = `mutation($wallet: Address!, $input: EquityDepositInput!) { equityDepositPlan(wallet: $wallet, input: $input) { __typename ... on EquityDepositPlan { ${BATCH} deposit { ${PREVIEW} } } ${REFUSED} } }`;
-export const EXIT_QUERY = `mutation($wallet: Address!, $input: EquityExitInput!) { equityExitPlan(wallet: $wallet, input: $input) { __typename ... on EquityExitPlan { ${BATCH} closedPositionIndexes position { yieldLoopMatch stock { debtAmount } } } ... on AmbiguousYieldLoopsRefusal { field strategyId candidatePositionIndexes } ${REFUSED} } }`;
+export const EXIT_QUERY = `mutation($wallet: Address!, $input: EquityExitInput!) { equityExitPlan(wallet: $wallet, input: $input) { __typename ... on EquityExitPlan { ${BATCH} yieldPositionIds position { yieldLoopMatch stock { debtAmount } } } ... on AmbiguousYieldLoopsRefusal { field strategyId yieldPositionIds } ${REFUSED} } }`;
 
 /** The chain of the local world, overlay included. */
 export function equityChain(): Chain {

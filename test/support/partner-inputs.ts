@@ -5,6 +5,7 @@ import type { Json } from './service.ts';
 /** Variables of a build over GraphQL. */
 export interface BuildVariables {
   readonly wallet?: string;
+  readonly chainId?: number;
   readonly input: Json;
 }
 
@@ -23,8 +24,12 @@ function split({ userAddress, slippage, maxSwapLossPct, ...rest }: Json): { abou
 /** Input that opens a position, from the body of the /v1 row. */
 export function openVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
-  const { leverage, desiredLtv, ...input } = rest;
-  return { ...about, input: { ...input, ...about.input, target: targetOf({ leverage, desiredLtv }) } };
+  const { leverage, desiredLtv, chainId, ...input } = rest;
+  return {
+    ...about,
+    ...withoutUndefined({ chainId }),
+    input: { ...input, ...about.input, target: targetOf({ leverage, desiredLtv }) },
+  };
 }
 
 /** Input that manages a position, from the body of the /v1 row. */
@@ -40,14 +45,13 @@ export function manageVariables(body: Json): BuildVariables {
     repay: full === true ? { repayAll: given } : { repay: given },
     borrow: { borrow: given },
   };
-  const position = { at: { chainId, positionIndex: id } };
+  const position = `${chainId}-${id}`;
   return { ...about, input: { ...input, ...about.input, position, action: actions[action] } };
 }
 
 /** Input of a vault deposit or exit, from the body of the /v1 row. */
 export function vaultVariables(body: Json): BuildVariables {
   const { about, rest } = split(body);
-  const { yieldPositionIds, ...input } = rest;
-  const loops = yieldPositionIds === undefined ? {} : { yieldPositionIndexes: yieldPositionIds };
-  return { ...about, input: { ...input, ...loops, ...about.input } };
+  const { chainId, ...input } = rest;
+  return { ...about, ...withoutUndefined({ chainId }), input: { ...input, ...about.input } };
 }

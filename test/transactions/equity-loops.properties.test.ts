@@ -52,7 +52,7 @@ describe('selectLoops', () => {
       expect.objectContaining({
         code: 'bad_request',
         status: 400,
-        details: { field: 'yieldPositionIds', vaultId: vault.id, candidates: [0, 1] },
+        details: { field: 'yieldPositionIds', vaultId: vault.id, yieldPositionIds: [0, 1] },
       }),
     );
   });

@@ -58,7 +58,7 @@ describe('loops to close', () => {
     const choice = { vault, match: { match: 'none', loopIds: [], candidateIds: [] }, own, requested: [5] } as const;
     expect(() => selectLoops(choice)).toThrow(
       expect.objectContaining({
-        details: { field: 'yieldPositionIds', value: '5', limit: { candidates: [2, 9, 10] } },
+        details: { field: 'yieldPositionIds', value: '5', limit: { oneOf: [2, 9, 10] } },
       }),
     );
     expect(() => selectLoops({ ...choice, own: [loopOf(1, vault, 0n)] })).toThrow('Leave the field out');

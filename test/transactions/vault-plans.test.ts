@@ -276,7 +276,7 @@ test('behavior: an exit is not bounded by the costs of its swaps together', asyn
 test('error: BadRequest for a loop that belongs to another vault', async () => {
   const wallet = { match: 'none', ids: [0, 1], elsewhere: [1] } as const;
   await expect(exit([HELD, { yieldPositionIds: [1] }, wallet])).rejects.toMatchObject({
-    details: { field: 'yieldPositionIds', value: '1', limit: { candidates: [0] } },
+    details: { field: 'yieldPositionIds', value: '1', limit: { oneOf: [0] } },
   });
   expect((await exit([HELD, { yieldPositionIds: [0] }, wallet])).terms.loops).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ export interface PortfolioContext {
   marketsAt(at: WalletHoldings['markets']): MarketValues;
   /** Whether a market is configured on another chain. */
   isElsewhere(marketId: MarketId): boolean;
-  market(marketId: MarketId): Market | undefined;
+  market(id: MarketId): Market | undefined;
   rewards(marketId: MarketId): MarketRewards | Gap;
   readonly sightings: Sightings;
 }

@@ -4,7 +4,7 @@ import type { RegisteredPosition, UnresolvedReason, UnresolvedRow } from './type
 
 /** Markets that are configured here and on other chains. */
 export interface KnownMarkets {
-  market(marketId: MarketId): unknown;
+  market(id: MarketId): unknown;
   isElsewhere(marketId: MarketId): boolean;
 }
 

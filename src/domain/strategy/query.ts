@@ -1,5 +1,4 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
-import type { ChainId } from '../../shared/ids.ts';
 import { cutPage, type PageWindow } from '../../shared/page-window.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
@@ -13,7 +12,6 @@ import type { Strategy } from './types.ts';
 
 /** All conditions must hold. An unknown value satisfies no limit. */
 export interface StrategyFilter {
-  readonly chainIds?: readonly ChainId[] | undefined;
   readonly categories?: readonly CollateralCategory[] | undefined;
   readonly correlated?: boolean | undefined;
   readonly kinds?: readonly Strategy['kind'][] | undefined;
@@ -100,8 +98,7 @@ type Condition = (entry: IndexedStrategy) => boolean;
 
 function matcher(filter: StrategyFilter): Condition {
   const conditions: Condition[] = [];
-  const { chainIds, categories, correlated, kinds, apySources, listedOnly } = filter;
-  if (chainIds) conditions.push(({ strategy }) => chainIds.includes(strategy.chainId));
+  const { categories, correlated, kinds, apySources, listedOnly } = filter;
   if (categories) conditions.push(({ strategy }) => categories.includes(strategy.collateral.category));
   if (correlated !== undefined) conditions.push(({ strategy }) => strategy.correlated === correlated);
   if (kinds) conditions.push(({ strategy }) => kinds.includes(strategy.kind));

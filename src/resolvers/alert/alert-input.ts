@@ -2,16 +2,16 @@ import { ALERT_UNITS, CONDITIONS_OF, defaultRearmAt } from '../../domain/alerts/
 import type { AlertCondition, AlertRule, AlertSubject } from '../../domain/alerts/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
-import { type Address, type ChainId, formatValue, type StrategyId } from '../../shared/ids.ts';
+import { type Address, type ChainId, formatValue, type PositionName, type StrategyId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { chainOfStrategy, requireChain } from '../market/chains.ts';
+import { requirePlace } from '../position/positions.ts';
 
 type Maybe<T> = T | null | undefined;
 
 export interface AlertInput {
-  readonly chainId: ChainId;
   readonly wallet?: Maybe<Address>;
-  readonly positionIndex?: Maybe<number>;
+  readonly positionId?: Maybe<PositionName>;
   readonly strategyId?: Maybe<StrategyId>;
   readonly condition: AlertCondition;
   readonly threshold?: Maybe<Decimal>;
@@ -23,7 +23,6 @@ export interface AlertInput {
 
 const MAX_LABEL = 100;
 const MAX_IDEMPOTENCY_KEY = 255;
-const MAX_POSITION_INDEX = 2 ** 31 - 1;
 const MAX_DECIMALS = 18;
 
 /** Range of the threshold of each condition with a number. */
@@ -35,11 +34,12 @@ const THRESHOLDS = {
 
 /** Read an alert. @throws BadRequestError naming the field, its value, and the next step */
 export function parseAlert(
+  chainId: ChainId,
   input: AlertInput,
   ctx: AppContext,
 ): { readonly rule: AlertRule; readonly label: string; readonly idempotencyKey: string | undefined } {
-  requireChain(ctx, input.chainId, 'input.chainId');
-  const subject = subjectOf(input, ctx);
+  requireChain(ctx, chainId);
+  const subject = subjectOf(chainId, input, ctx);
   const { condition } = input;
   const conditions = CONDITIONS_OF[subject.kind];
   if (!conditions.includes(condition)) {
@@ -59,23 +59,26 @@ export function parseAlert(
   };
 }
 
-function subjectOf({ chainId, wallet, positionIndex, strategyId }: AlertInput, ctx: AppContext): AlertSubject {
+function subjectOf(chainId: ChainId, input: AlertInput, ctx: AppContext): AlertSubject {
+  const { positionId, strategyId } = input;
+  const wallet = input.wallet ?? positionId?.wallet;
+  const position = positionInputOf(ctx);
   if (wallet == null && strategyId == null) {
     return refuse(
       'wallet',
       undefined,
-      'Send either wallet, with positionIndex for one position of it or with the strategyId of an equity vault, or strategyId alone.',
+      `Send either wallet, with ${position} for one position of it or with the strategyId of an equity vault, or strategyId alone.`,
       { anyOf: ['wallet', 'strategyId'] },
     );
   }
   if (strategyId != null) {
-    if (positionIndex != null) {
-      const why = wallet == null ? 'A strategy has no position.' : 'An equity vault is not one position.';
-      return refuse('positionIndex', positionIndex, `${why} Send positionIndex or strategyId, not both.`, {
-        exactlyOneOf: ['positionIndex', 'strategyId'],
+    if (positionId != null) {
+      const why = input.wallet == null ? 'A strategy has no position.' : 'An equity vault is not one position.';
+      return refuse(position, positionId.text, `${why} Send ${position} or strategyId, not both.`, {
+        exactlyOneOf: [position, 'strategyId'],
       });
     }
-    const chain = chainOfStrategy(ctx, { chainId, strategyId }, 'input.');
+    const chain = chainOfStrategy(ctx, { chainId, strategyId });
     if (chain === undefined) {
       return refuse(
         'strategyId',
@@ -90,24 +93,25 @@ function subjectOf({ chainId, wallet, positionIndex, strategyId }: AlertInput, c
     return refuse(
       'strategyId',
       strategyId,
-      'Together with a wallet, strategyId is the id of an equity vault of this chain. Send positionIndex for a position of the wallet.',
+      `Together with a wallet, strategyId is the id of an equity vault of this chain. Send ${position} for a position of the wallet.`,
       { oneOf: vaultIds },
     );
   }
   if (wallet == null) throw new Error('a subject without wallet and strategy');
-  if (positionIndex == null) return { kind: 'wallet', chainId, wallet };
-  if (positionIndex < 0 || positionIndex > MAX_POSITION_INDEX) {
-    return refuse(
-      'positionIndex',
-      positionIndex,
-      `positionIndex is ${positionIndex}. Send the index of a position of the wallet.`,
-      {
-        min: 0,
-        max: MAX_POSITION_INDEX,
-      },
+  if (positionId == null) return { kind: 'wallet', chainId, wallet };
+  const at = requirePlace({ ...positionId, chainId: positionId.chainId ?? chainId }, wallet, `input.${position}`, ctx);
+  if (at.chainId !== chainId) {
+    throw new BadRequestError(
+      `chainId ${chainId} contradicts the ${position}, which is on chain ${at.chainId}. Send chainId ${at.chainId}.`,
+      { field: 'chainId', value: String(chainId), limit: { oneOf: [at.chainId] } },
     );
   }
-  return { kind: 'position', chainId, wallet, positionIndex };
+  return { kind: 'position', chainId, wallet, positionIndex: at.index };
+}
+
+/** The input that names a position, as the surface of the request has it. */
+export function positionInputOf({ contract }: Pick<AppContext, 'contract'>): 'positionIndex' | 'positionId' {
+  return contract === 'v1' ? 'positionIndex' : 'positionId';
 }
 
 function numbersOf({ condition, threshold, rearmAt }: AlertInput): Pick<AlertRule, 'threshold' | 'rearmAt'> {

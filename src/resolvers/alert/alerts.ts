@@ -2,11 +2,11 @@ import type { AlertDelivery, AlertPage, AlertRecord, DeliveryStatus } from '../.
 import type { AlertCondition, AlertSubject, AlertSubjectKind } from '../../domain/alerts/types.ts';
 import { OVERLAP_SEC } from '../../shared/contract/alert-secrets.ts';
 import { BadRequestError, NotFoundError, UnauthorizedError, UpstreamUnavailableError } from '../../shared/errors.ts';
-import { formatValue } from '../../shared/ids.ts';
+import { type ChainId, formatValue } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, toPage } from '../common/page.ts';
-import { type AlertInput, parseAlert } from './alert-input.ts';
+import { type AlertInput, parseAlert, positionInputOf } from './alert-input.ts';
 import type { AlertsPort, AlertWithSecret } from './alert-services.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -22,10 +22,10 @@ const MAX_SEQ = 2n ** 63n - 1n;
 
 /** Register an alert. @throws BadRequestError, ConflictError, UpstreamUnavailableError */
 export async function createAlert(
-  { input }: { readonly input: AlertInput },
+  { chainId, input }: { readonly chainId: ChainId; readonly input: AlertInput },
   ctx: AppContext,
 ): Promise<AlertWithSecret> {
-  const { rule, label, idempotencyKey } = parseAlert(input, ctx);
+  const { rule, label, idempotencyKey } = parseAlert(chainId, input, ctx);
   await checkPosition(rule.subject, ctx);
   return portOf(ctx).create(keyOf(ctx), { rule, label, url: input.webhookUrl, idempotencyKey });
 }
@@ -70,9 +70,9 @@ async function checkPosition(subject: AlertSubject, ctx: AppContext): Promise<vo
   const count = positions.length;
   const have = count === 0 ? 'no position' : `${count} position${count === 1 ? '' : 's'}, 0 to ${count - 1}`;
   throw new BadRequestError(
-    `positionIndex is ${positionIndex}, and at block ${block.number} the wallet has ${have} on chain ${chainId}. Send the index of one of its positions, or try again once the opening is in a block.`,
+    `${positionInputOf(ctx)} is ${positionIndex}, and at block ${block.number} the wallet has ${have} on chain ${chainId}. Send the index of one of its positions, or try again once the opening is in a block.`,
     {
-      field: 'input.positionIndex',
+      field: `input.${positionInputOf(ctx)}`,
       value: String(positionIndex),
       limit: count === 0 ? { positions: 0 } : { min: 0, max: count - 1 },
     },

@@ -2,9 +2,11 @@ import { BadRequestError } from '../../shared/errors.ts';
 import {
   type Address,
   type ChainId,
-  decodeGlobalId,
+  formatValue,
+  globalIdOf,
   invalidGlobalId,
   type MarketId,
+  type PositionName,
   parseAddress,
   parseMarketId,
   parseStrategyId,
@@ -44,22 +46,66 @@ export function parseNodeKey<const Names extends readonly KeyPart[]>(
   }
 }
 
-/** Read the global id of a position. @throws BadRequestError naming `field`, also for the id of another type */
-export function parsePositionId(id: string, field: string): NodeKey<typeof POSITION_KEY> {
-  const { typename, key } = decodeGlobalId(id, field);
-  if (typename !== 'Position') throw otherType(typename, field);
-  const parts = parseNodeKey(POSITION_KEY, key, { id, field });
-  // Another spelling of the key is refused as in `node`.
-  if (parts.join(':') !== key) throw invalidGlobalId(id, field);
-  return parts;
+const DOMAIN_POSITION_ID = /^(?:([1-9]\d{0,8})-(?:(0x[0-9a-fA-F]{64})-)?)?(0|[1-9]\d{0,9})$/;
+
+/** Read the id of a strategy: its domain id or its global one. @throws BadRequestError naming `field`, also for the id of another type */
+export function readStrategyId(id: string, field: string): StrategyId {
+  const names = { types: ['LoopStrategy', 'EquityVaultStrategy'], domainId: 'strategyId' };
+  return keyOfGlobalId(id, ['chainId', 'strategyId'], names, field)?.[1] ?? parseStrategyId(id, field);
 }
 
-function otherType(typename: string, field: string): BadRequestError {
-  return new BadRequestError(`${field} is the id of a ${typename}. Send the \`id\` of a Position.`, {
-    field,
-    value: typename,
-    limit: { oneOf: ['Position'] },
-  });
+/** Read the id of a market: its domain id or its global one. @throws as `readStrategyId` */
+export function readMarketId(id: string, field: string): MarketId {
+  const names = { types: ['Market'], domainId: 'marketId' };
+  return keyOfGlobalId(id, ['chainId', 'marketId'], names, field)?.[1] ?? parseMarketId(id, field);
+}
+
+/** Read the address of a contract or wallet; a wallet may be named by its global id. @throws as `readStrategyId` */
+export function readAddress(id: string, field: string): Address {
+  const names = { types: ['Wallet'], domainId: 'address' };
+  return keyOfGlobalId(id, ['word', 'address'], names, field)?.[1] ?? parseAddress(id, field);
+}
+
+/** Read the id of a position: its domain id, the end of that, or its global one. @throws as `readStrategyId` */
+export function readPositionId(id: string, field: string): PositionName {
+  const names = { types: ['Position'], domainId: 'positionId' };
+  const key = keyOfGlobalId(id, POSITION_KEY, names, field);
+  if (key) return { chainId: key[0], wallet: key[1], index: key[2], text: id };
+  const [, chainId, marketId, index] = DOMAIN_POSITION_ID.exec(id) ?? [];
+  if (index === undefined) {
+    throw new BadRequestError(
+      `"${formatValue(id)}" is not the id of a position. Send its positionId, {chainId}-{marketId}-{positionIndex}, or its global \`id\`.`,
+      { field, value: formatValue(id), limit: { pattern: DOMAIN_POSITION_ID.source } },
+    );
+  }
+  return {
+    chainId: chainId === undefined ? undefined : Number(chainId),
+    marketId: marketId === undefined ? undefined : parseMarketId(marketId, field),
+    index: Number(index),
+    text: id,
+  };
+}
+
+/** Read the key of a global id of one of the types; `undefined` = the text is no global id. */
+function keyOfGlobalId<const Names extends readonly KeyPart[]>(
+  id: string,
+  parts: Names,
+  { types, domainId }: { readonly types: readonly string[]; readonly domainId: string },
+  field: string,
+): NodeKey<Names> | undefined {
+  const decoded = globalIdOf(id);
+  if (decoded === undefined) return undefined;
+  const { typename, key } = decoded;
+  if (!types.includes(typename)) {
+    throw new BadRequestError(
+      `"${formatValue(id)}" is the \`id\` of a ${typename}. Send the ${domainId} or the \`id\` of a ${types.join(' or ')}.`,
+      { field, value: formatValue(id), limit: { oneOf: types } },
+    );
+  }
+  const values = parseNodeKey(parts, key, { id, field });
+  // Another spelling of the key is refused as in `node`.
+  if (values.join(':') !== key) throw invalidGlobalId(id, field);
+  return values;
 }
 
 function wholeNumber(text: string, field: string): number {

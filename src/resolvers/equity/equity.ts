@@ -67,7 +67,7 @@ export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppCo
 /** Build the exit from a vault. @throws the refusals of the builders */
 export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ExitPlanView> {
   return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
-    const built = await ctx.live().equity.exit(exitInput(input, ctx), wallet);
+    const built = await ctx.live().equity.exit(exitInput(wallet, input, ctx), wallet);
     const { terms, position, priced, totalSwapCostPctOfEquity: pct } = built;
     const { equity, paidOut } = built.worstCase;
     const common = {

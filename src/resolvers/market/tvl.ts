@@ -46,9 +46,10 @@ export function totalsGaps(totals: TvlTotals): readonly Gap[] {
   return TOTALS.filter((field) => totals[field] === undefined).map(notCompared);
 }
 
-/** Say why the oracles of a chain are not known to be near their references, or far. */
-export function chainTvlGaps({ oracleDivergences }: ChainTvlView): readonly Gap[] {
-  return oracleDivergences === undefined ? [notCompared('oracleDivergences')] : [];
+/** Say why sums of a chain are not known, and whether its oracles are near their references. */
+export function chainTvlGaps(chain: ChainTvlView): readonly Gap[] {
+  const own = chain.oracleDivergences === undefined ? [notCompared('oracleDivergences')] : [];
+  return [...totalsGaps(chain), ...own];
 }
 
 function notCompared(field: string): Gap {

@@ -1,6 +1,6 @@
 import type { DriftRecord } from '../../domain/drift/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { formatValue } from '../../shared/ids.ts';
+import { type ChainId, formatValue } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, toPage } from '../common/page.ts';
@@ -14,16 +14,17 @@ import type { DriftFilterInput } from './ops.ts';
  */
 export async function listDriftHistory(
   args: PageArgs & {
+    readonly chainIds?: readonly ChainId[] | null | undefined;
     readonly filter?: DriftFilterInput | null | undefined;
     readonly isGone?: boolean | null | undefined;
   },
   ctx: AppContext,
 ): Promise<Page<DriftRecord>> {
-  const { filter, isGone, after, before } = args;
+  const { chainIds, filter, isGone, after, before } = args;
   const { size, fromEnd } = pageWindow(args, ctx.maxPageSize);
   const { records, ...found } = await ctx.live().ops.driftHistory({
     filter: {
-      chainIds: selectChains(ctx, filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId),
+      chainIds: selectChains(ctx, chainIds).map(({ chainId }) => chainId),
       kinds: filter?.kinds ?? undefined,
       severities: filter?.severities ?? undefined,
       wallets: filter?.wallets ?? undefined,

@@ -40,12 +40,11 @@ interface PortfolioFilterInput {
   readonly vaultIds?: Maybe<readonly StrategyId[]>;
   readonly driftKinds?: Maybe<readonly DriftKind[]>;
   readonly minValueUsd?: Maybe<Decimal>;
-  readonly minLtvHeadroomPct?: Maybe<Decimal>;
-  readonly maxLtvHeadroomPct?: Maybe<Decimal>;
+  readonly minHeadroomPct?: Maybe<Decimal>;
+  readonly maxHeadroomPct?: Maybe<Decimal>;
 }
 
 export interface DriftFilterInput {
-  readonly chainIds?: Maybe<readonly ChainId[]>;
   readonly kinds?: Maybe<readonly DriftKind[]>;
   readonly severities?: Maybe<readonly DriftSeverity[]>;
   readonly wallets?: Maybe<readonly Address[]>;
@@ -54,6 +53,7 @@ export interface DriftFilterInput {
 }
 
 interface ListArgs extends PageArgs {
+  readonly chainIds?: Maybe<readonly ChainId[]>;
   readonly filter?: Maybe<PortfolioFilterInput>;
   readonly orderBy?: Maybe<{ readonly field: PortfolioOrder; readonly direction: Direction }>;
 }
@@ -192,7 +192,7 @@ export async function readDrift(
 
 /** List wallets by their holdings. @throws as `readReportList` */
 export async function listPortfolios(args: ListArgs, ctx: AppContext): Promise<OpsPage<Portfolio>> {
-  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx, 'filter.chainIds');
+  const list = await readReportList(args, ctx);
   return pageOf(list, queryPortfolios(reportsOf(list), listQuery(args, ctx)), (portfolio) => portfolio);
 }
 
@@ -201,39 +201,37 @@ export async function listItems(
   args: ListArgs & { readonly isWhole?: boolean | undefined },
   ctx: AppContext,
 ): Promise<OpsPage<PortfolioItem>> {
-  const list = await readReportList({ chainIds: args.filter?.chainIds }, ctx, 'filter.chainIds');
+  const list = await readReportList(args, ctx);
   const query = { ...listQuery(args, ctx), isWhole: args.isWhole };
   return pageOf(list, queryItems(reportsOf(list), query), ({ item }) => item);
 }
 
 /** List disagreements between register and chain. @throws as `readReportList` */
 export async function listDrift(
-  args: PageArgs & { readonly filter?: Maybe<DriftFilterInput>; readonly items?: Maybe<PortfolioFilterInput> },
+  args: PageArgs & {
+    readonly chainIds?: Maybe<readonly ChainId[]>;
+    readonly filter?: Maybe<DriftFilterInput>;
+    readonly items?: Maybe<PortfolioFilterInput>;
+  },
   ctx: AppContext,
 ): Promise<OpsPage<Drift>> {
-  const ofItems = args.items?.chainIds;
-  const list = await readReportList(
-    { chainIds: args.filter?.chainIds ?? ofItems },
-    ctx,
-    args.filter?.chainIds == null ? 'items.chainIds' : 'filter.chainIds',
-  );
-  const { chainIds: _chains, ...filter } = args.filter ?? {};
+  const list = await readReportList(args, ctx);
   const found = queryDrift(
-    reportsOf(list).filter(({ chainId }) => ofItems == null || ofItems.includes(chainId)),
-    given(filter) as DriftFilter,
+    reportsOf(list),
+    given(args.filter ?? {}) as DriftFilter,
     pageOfArgs(args, ctx.maxPageSize),
-    toFilter(args.items ?? {}),
+    given(args.items ?? {}) as ItemFilter,
   );
   return pageOf(list, found, (drift) => drift);
 }
 
 /** Sum the matching entries. @throws as `readReportList` */
 export async function readAggregates(
-  { filter }: { readonly filter?: Maybe<PortfolioFilterInput> },
+  { filter, ...on }: Pick<ListArgs, 'chainIds' | 'filter'>,
   ctx: AppContext,
 ): Promise<ReportAggregates> {
-  const list = await readReportList({ chainIds: filter?.chainIds }, ctx, 'filter.chainIds');
-  const aggregates = await ctx.live().ops.aggregate(reportsOf(list), toFilter(filter ?? {}));
+  const list = await readReportList(on, ctx);
+  const aggregates = await ctx.live().ops.aggregate(reportsOf(list), given(filter ?? {}) as ItemFilter);
   return { ...aggregates, missingChains: list.missingChains };
 }
 
@@ -273,7 +271,7 @@ function reportsOf({ reports }: ReportList): readonly PortfolioReport[] {
 function listQuery(args: ListArgs, ctx: AppContext) {
   const { field: order, direction } = args.orderBy ?? DEFAULT_PORTFOLIO_ORDER;
   return {
-    filter: toFilter(args.filter ?? {}),
+    filter: given(args.filter ?? {}) as ItemFilter,
     order,
     direction,
     ...pageOfArgs(args, ctx.maxPageSize),
@@ -288,15 +286,6 @@ function pageOfArgs(args: PageArgs, max: number) {
     after: after ?? undefined,
     before: before ?? undefined,
   };
-}
-
-function toFilter({
-  chainIds: _chains,
-  minLtvHeadroomPct,
-  maxLtvHeadroomPct,
-  ...rest
-}: PortfolioFilterInput): ItemFilter {
-  return given({ ...rest, minHeadroomPct: minLtvHeadroomPct, maxHeadroomPct: maxLtvHeadroomPct }) as ItemFilter;
 }
 
 /** Leave out absent values. */

@@ -52,14 +52,10 @@ function manualGap({ manualMode }: Position, named: readonly Gap[]): Gap {
 /** Fields of a vault that the domain names otherwise than the schema. */
 const VAULT_NAMES: Readonly<Record<string, string>> = {
   'stock.debtUsdg': 'stock.debtAmount',
-  ambiguousYieldLoopIds: 'ambiguousPositionIndexes',
+  ambiguousYieldLoopIds: 'yieldPositionIds',
   currentNetApyPct: 'netApyPct',
 };
-const NOT_AMBIGUOUS = gap(
-  'ambiguousPositionIndexes',
-  'NOT_APPLICABLE',
-  'The loops of the vault are known, or it has none.',
-);
+const NOT_AMBIGUOUS = gap('yieldPositionIds', 'NOT_APPLICABLE', 'The loops of the vault are known, or it has none.');
 
 /** Give the reasons of a vault's empty fields, by their names in the schema. */
 export function equityPositionGaps(position: EquityPosition, { contract }: AppContext): readonly Gap[] {

@@ -6,7 +6,7 @@ import type { Position, PositionStatus } from '../../domain/position/types.ts';
 import { type ComposedWallet, composeWallet } from '../../domain/position/wallet.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
+import { type Address, type ChainId, formatValue, type PositionName, type StrategyId } from '../../shared/ids.ts';
 import { buildManualExit, buildSetAuthorization, type ProxyOwner } from '../../transactions/index.ts';
 import { type CallView, formatCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
@@ -121,6 +121,48 @@ export async function findPosition(
   const { positions, equityPositions } = await readWallet({ address: wallet, chainId }, ctx);
   const all = [...positions, ...equityPositions.flatMap(({ yieldLoops }) => yieldLoops)];
   return all.find(({ id }) => id === index) ?? null;
+}
+
+/** Find the position that an id names. @throws BadRequestError for an id without its chain or its owner, and as `readWallet` */
+export async function readPosition(
+  { id, wallet }: { readonly id: PositionName; readonly wallet?: Address | null | undefined },
+  ctx: AppContext,
+): Promise<Position | null> {
+  const at = requirePlace(id, wallet, 'id', ctx);
+  const position = await findPosition(at, ctx);
+  if (!position || id.marketId === undefined || id.marketId === position.marketId) return position;
+  throw new BadRequestError(
+    `Position ${id.index} of ${at.wallet} on chain ${at.chainId} has the positionId ${position.positionId}, not ${formatValue(id.text)}. Send that.`,
+    { field: 'id', value: formatValue(id.text) },
+  );
+}
+
+/** Complete the place of a position by its owner. @throws BadRequestError for an id without its chain, and for no owner or another one */
+export function requirePlace(
+  { chainId, wallet: owner, index, text }: PositionName,
+  wallet: Address | null | undefined,
+  field: string,
+  ctx: AppContext,
+): { readonly chainId: ChainId; readonly wallet: Address; readonly index: number } {
+  const value = formatValue(text);
+  if (chainId === undefined) {
+    throw new BadRequestError(`${field} ${value} names no chain. Send {chainId}-${value}, or the positionId.`, {
+      field,
+      value,
+    });
+  }
+  requireChain(ctx, chainId, field);
+  if (owner === undefined) {
+    if (wallet != null) return { chainId, wallet, index };
+    throw new BadRequestError(`${field} ${value} names no owner. Send wallet too, or the global id of the position.`, {
+      field: 'wallet',
+    });
+  }
+  if (wallet == null || wallet === owner) return { chainId, wallet: owner, index };
+  throw new BadRequestError(
+    `wallet ${wallet} contradicts ${field}, which is a position of ${owner}. Send wallet ${owner}.`,
+    { field: 'wallet', value: wallet, limit: { oneOf: [owner] } },
+  );
 }
 
 /** Find an open vault of a wallet; `null` = it has none. @throws as `readWallet` */

@@ -28,6 +28,7 @@ export type StrategyFilterInput = Loose<
 >;
 
 interface StrategiesArgs extends PageArgs {
+  readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly filter?: StrategyFilterInput | null | undefined;
   readonly orderBy?: { readonly field: StrategyOrder; readonly direction: SortDirection } | null | undefined;
 }
@@ -37,7 +38,7 @@ export const DEFAULT_ORDER = { field: 'apy', direction: 'desc' } as const;
 /** List strategies of one or more chains. @throws BadRequestError, NotReadyError when no requested chain is measured yet */
 export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedPage<Strategy> {
   const { field: order, direction } = args.orderBy ?? DEFAULT_ORDER;
-  const chains = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds');
+  const chains = selectChains(ctx, args.chainIds);
   const { composed, missingChains } = readComposedOf(ctx, chains);
   const page = queryStrategies(
     composed.flatMap(({ lookup }) => lookup.indexed),
@@ -61,7 +62,7 @@ export function listStrategies(args: StrategiesArgs, ctx: AppContext): ComposedP
 
 /** List strategies as fresh as required. @throws as `listStrategies` and `readFresh` */
 export function freshStrategies(args: StrategiesArgs & FreshArgs, ctx: AppContext, info: FieldPath) {
-  const chainIds = () => selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
+  const chainIds = () => selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   return readFresh(info, args, chainIds, 'facts', ctx, () => listStrategies(args, ctx));
 }
 

@@ -30,6 +30,7 @@ export function subjectOf({ chain, version, publishedMs, changed, removed, mayDi
 }
 
 interface StrategyChangedArgs {
+  readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly filter?: StrategyFilterInput | null | undefined;
   /** The versions that the reader has seen last. */
   readonly since?: readonly { readonly chainId: ChainId; readonly version: number }[] | null | undefined;
@@ -41,7 +42,7 @@ interface StrategyChangedArgs {
  */
 export function watchStrategies(args: StrategyChangedArgs, ctx: AppContext): AsyncIterableIterator<StrategyChange> {
   const { changes } = ctx.live();
-  const chainIds = selectChains(ctx, args.filter?.chainIds, 'filter.chainIds').map(({ chainId }) => chainId);
+  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const filter = toFilter(args.filter ?? {});
   const matching = (indexed: readonly IndexedStrategy[]): Map<StrategyId, IndexedStrategy> => {
     const { field: order, direction } = DEFAULT_ORDER;

@@ -1,12 +1,11 @@
-import type { Chain } from '../../catalog/types.ts';
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { type Address, type ChainId, formatValue, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import { type Address, type ChainId, formatValue, type PositionName, type StrategyId } from '../../shared/ids.ts';
 import type { DepositInput, ExitInput } from '../../transactions/equity/index.ts';
 import { LimitExceededError, MAX_SLIPPAGE, type ManageInput, type OpenInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
-import { parsePositionId } from '../common/global-id.ts';
-import { chainOfId, chainOfStrategy, requireChain } from '../market/chains.ts';
+import { chainOfStrategy } from '../market/chains.ts';
+import { requirePlace } from '../position/positions.ts';
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
@@ -37,11 +36,8 @@ type ActionArgs = Loose<{
   borrow: { readonly amount: Decimal };
 }>;
 
-type PositionPlace = { readonly chainId: ChainId; readonly positionIndex: number } & Loose<{ marketId: MarketId }>;
-
 export type ManageArgs = {
-  /** Exactly one of them is given. */
-  readonly position: Loose<{ id: string; at: PositionPlace }>;
+  readonly position: PositionName;
   readonly action: ActionArgs;
 } & Bounds &
   Loose<{ allowUnsimulated: boolean }>;
@@ -53,7 +49,7 @@ export type DepositArgs = { readonly strategyId: StrategyId; readonly amount: De
   Loose<{ stockLtvPct: Decimal; chainId: ChainId }>;
 
 export type ExitArgs = { readonly strategyId: StrategyId } & Bounds &
-  Loose<{ yieldPositionIndexes: readonly number[]; exact: boolean; allowUnsimulated: boolean; chainId: ChainId }>;
+  Loose<{ yieldPositionIds: readonly PositionName[]; exact: boolean; allowUnsimulated: boolean; chainId: ChainId }>;
 
 /** Read the input that opens a position. @throws BadRequestError, LimitExceededError */
 export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
@@ -81,27 +77,29 @@ export function manageInput(user: Address, { position, action, ...input }: Manag
 /** Take the place of a position on chain. @throws BadRequestError, also for the id of a position of another wallet */
 function placeOf(
   user: Address,
-  { id, at }: ManageArgs['position'],
+  position: PositionName,
   ctx: AppContext,
 ): Pick<ManageInput, 'chainId' | 'id' | 'marketId'> {
-  if ((id == null) === (at == null)) throw notOne('input.position', ['id', 'at']);
-  if (at) {
-    const { chainId, marketId } = at;
-    // In the contract of /v1 both are parts of one positionId, which the builder compares with the position.
-    if (marketId != null && ctx.contract !== 'v1') {
-      const hasMarket = (chain: Chain) => ctx.services.catalog.market(chain.chainId, marketId) !== undefined;
-      chainOfId(ctx, 'marketId', { chainId }, hasMarket, 'input.position.at.');
-    }
-    const index = indexOf(at.positionIndex, 'input.position.at.positionIndex', ctx);
-    return { chainId, id: index, marketId: marketId ?? undefined };
-  }
-  const field = 'input.position.id';
-  const [chainId, owner, index] = parsePositionId(id ?? '', field);
-  if (owner === user) return { chainId: requireChain(ctx, chainId, field).chainId, id: index };
-  throw new BadRequestError(
-    `wallet ${user} contradicts ${field}, which is a position of ${owner}. Send wallet ${owner}.`,
-    { field: 'wallet', value: user, limit: { oneOf: [owner] } },
-  );
+  const { marketId } = position;
+  const { chainId, index } = requirePlace(position, user, 'input.position', ctx);
+  return { chainId, id: index, marketId };
+}
+
+/** Take the indexes of the loops of a vault. @throws BadRequestError for one of another chain or another wallet */
+function loopsOf(
+  positions: readonly PositionName[],
+  { user, chainId }: { readonly user: Address; readonly chainId: ChainId },
+  ctx: AppContext,
+): readonly number[] {
+  return positions.map((position, i) => {
+    const field = `input.yieldPositionIds.${i}`;
+    const at = requirePlace({ ...position, chainId: position.chainId ?? chainId }, user, field, ctx);
+    if (at.chainId === chainId) return at.index;
+    throw new BadRequestError(
+      `${field} is a position on chain ${at.chainId}, and the vault is on chain ${chainId}. Send a loop of the vault.`,
+      { field, value: formatValue(position.text), limit: { oneOf: [chainId] } },
+    );
+  });
 }
 
 type GivenAction = Pick<
@@ -153,7 +151,7 @@ function notOne(field: string, names: readonly string[]): BadRequestError {
 /** Read the input of a vault deposit. @throws BadRequestError, LimitExceededError */
 export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput {
   const { slippage, maxSwapLossPct } = boundsOf(input, ctx);
-  chainOfStrategy(ctx, input, 'input.');
+  chainOfStrategy(ctx, input);
   return {
     strategyId: input.strategyId,
     amount: input.amount,
@@ -164,11 +162,13 @@ export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput 
 }
 
 /** Read the input of a vault exit. @throws BadRequestError, LimitExceededError */
-export function exitInput(input: ExitArgs, ctx: AppContext): ExitInput {
-  chainOfStrategy(ctx, input, 'input.');
+export function exitInput(user: Address, input: ExitArgs, ctx: AppContext): ExitInput {
+  const chain = chainOfStrategy(ctx, input);
+  const loops = input.yieldPositionIds;
   return {
     strategyId: input.strategyId,
-    yieldPositionIds: input.yieldPositionIndexes ?? undefined,
+    // Of a vault that no chain has, the builder tells.
+    yieldPositionIds: loops && chain ? loopsOf(loops, { user, chainId: chain.chainId }, ctx) : undefined,
     exact: input.exact ?? undefined,
     allowUnsimulated: input.allowUnsimulated ?? undefined,
     ...boundsOf(input, ctx),
@@ -177,7 +177,7 @@ export function exitInput(input: ExitArgs, ctx: AppContext): ExitInput {
 
 /** Find the chain that a strategy names. @throws BadRequestError for an id that no chain has, and for another `chainId` beside it */
 function requireChainOf(input: Pick<OpenArgs, 'strategyId' | 'chainId'>, ctx: AppContext): ChainId {
-  const chain = chainOfStrategy(ctx, input, 'input.');
+  const chain = chainOfStrategy(ctx, input);
   if (chain) return chain.chainId;
   const { strategyId } = input;
   throw new BadRequestError(`No chain has a strategy ${strategyId}. Send an id from the strategies list.`, {
@@ -217,13 +217,4 @@ function slippageOf(bps: Decimal | null | undefined, { contract }: AppContext): 
     `maxSlippageBps ${value} is above the cap: at most ${max}, that is ${MAX_SLIPPAGE.shiftedBy(2).toFixed()} %. Nothing is lowered on its own: send ${max} or less.`,
     { field, value, limit: { maxSlippageBps: max } },
   );
-}
-
-function indexOf(index: number, field: string, { contract }: AppContext): number {
-  if (contract === 'v1' || index >= 0) return index;
-  throw new BadRequestError(`positionIndex must be 0 or more, as \`Position.positionIndex\` tells it.`, {
-    field,
-    value: String(index),
-    limit: { min: 0 },
-  });
 }

@@ -114,7 +114,7 @@ export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext):
 /** Build a manage or close transaction. @throws the refusals of the builders */
 export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<LeveragePlanView> {
   const given = manageInput(wallet, input, ctx);
-  const paths = managePathsOf(given, input.position.id != null);
+  const paths = managePathsOf(given);
   return withSurfaceNames(ctx, paths, async () => formatPlan(await ctx.live().leverage.manage(given), ctx));
 }
 

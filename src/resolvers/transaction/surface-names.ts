@@ -8,7 +8,7 @@ import type { AppContext } from '../common/context.ts';
 type InputPaths = Readonly<Record<string, string>>;
 
 const SHARED: InputPaths = {
-  chainId: 'input.chainId',
+  chainId: 'chainId',
   strategyId: 'input.strategyId',
   amount: 'input.amount',
   payToken: 'input.payToken',
@@ -27,7 +27,7 @@ export const OPEN_PATHS: InputPaths = {
 export const EQUITY_PATHS: InputPaths = {
   ...SHARED,
   stockLtvPct: 'input.stockLtvPct',
-  yieldPositionIds: 'input.yieldPositionIndexes',
+  yieldPositionIds: 'input.yieldPositionIds',
 };
 
 const ACTIONS: Readonly<Record<ManageAction, string>> = {
@@ -39,17 +39,14 @@ const ACTIONS: Readonly<Record<ManageAction, string>> = {
   borrow: 'borrow',
 };
 
-/**
- * The paths of the inputs of an action on a position.
- * @param byId whether the position was named by its global id
- */
-export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>, byId: boolean): InputPaths {
+/** The paths of the inputs of an action on a position. */
+export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>): InputPaths {
   const input = `input.action.${full === true ? GRAPHQL_NAMES.repayAll : ACTIONS[action]}`;
   return {
     ...SHARED,
-    chainId: byId ? 'input.position.id' : 'input.position.at.chainId',
-    id: byId ? 'input.position.id' : 'input.position.at.positionIndex',
-    positionId: 'input.position.at.marketId',
+    chainId: 'input.position',
+    id: 'input.position',
+    positionId: 'input.position',
     amount: `${input}.amount`,
     payToken: `${input}.payToken`,
     leverage: `${input}.leverage`,
@@ -61,7 +58,6 @@ export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'fu
 const INPUTS: Readonly<Record<string, string>> = {
   userAddress: 'wallet',
   desiredLtv: 'ltvPct',
-  yieldPositionIds: 'yieldPositionIndexes',
 };
 
 const GRAPHQL_NAMES: SurfaceNames = {

@@ -3,6 +3,7 @@ import { historyConversions } from './histories.ts';
 import { listConversions } from './lists.ts';
 import { marketConversions } from './market.ts';
 import { planConversions } from './plans.ts';
+import { statementConversions } from './statement.ts';
 import { valueConversions } from './values.ts';
 
 /** The conversions of all rows, by name. */
@@ -12,4 +13,5 @@ export const conversions: Conversions = {
   ...historyConversions,
   ...marketConversions,
   ...planConversions,
+  ...statementConversions,
 };

@@ -49,8 +49,8 @@ export function driftHistoryRoute({ chainIds, derive }: RouteOptions): AnyRoute 
       const { chainId, kind, severity, address, marketId, vaultId, isGone, limit, after } = params;
       const one = <T>(value: T | undefined) => (value === undefined ? undefined : [value]);
       return withoutUndefined({
+        chainIds: one(chainId),
         filter: withoutUndefined({
-          chainIds: one(chainId),
           kinds: one(kind),
           severities: one(severity),
           wallets: one(address),

@@ -63,7 +63,7 @@ export function equityRoutes({ equityChainIds, derive }: RouteOptions): AnyRoute
       tool: { name: 'preview_vault_deposit' },
       params: z.object({}),
       body: z.strictObject(deposit).meta({ id: 'EquitySimulateBody', description: BODY }),
-      variables: ({ body }) => ({ input: depositVariables(body) }),
+      variables: ({ body }) => ({ chainId: body.chainId, input: depositVariables(body) }),
       errors: BUILD_ERRORS,
       examples: [
         { summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000' } },
@@ -92,6 +92,7 @@ export function equityRoutes({ equityChainIds, derive }: RouteOptions): AnyRoute
         .meta({ id: 'EquityDepositBuildBody', description: BODY }),
       variables: ({ body: { userAddress, include, ...body } }) => ({
         wallet: userAddress,
+        chainId: body.chainId,
         input: depositVariables(body),
         sendCalls: sendsCalls(include),
       }),
@@ -148,6 +149,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>, derive: RouteOptio
       .meta({ id: 'EquityExitBuildBody', description: BODY }),
     variables: ({ body: { userAddress, include, ...body } }) => ({
       wallet: userAddress,
+      chainId: body.chainId,
       input: exitVariables(body),
       sendCalls: sendsCalls(include),
     }),
@@ -157,7 +159,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>, derive: RouteOptio
 }
 
 /** Map a deposit to the input of the schema. */
-function depositVariables({ slippage: ratio, maxSwapLossPct, ...deposit }: DepositBody) {
+function depositVariables({ slippage: ratio, maxSwapLossPct, chainId: _chainId, ...deposit }: DepositBody) {
   return { ...deposit, ...boundsVariables({ slippage: ratio, maxSwapLossPct }) };
 }
 
@@ -169,10 +171,9 @@ interface DepositBody extends Omit<BoundsBody, 'minAmountOut'> {
 }
 
 /** Map an exit to the input of the schema. */
-function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, yieldPositionIds, ...exit }: ExitBody) {
+function exitVariables({ slippage: ratio, maxSwapLossPct, minAmountOut, chainId: _chainId, ...exit }: ExitBody) {
   return {
     ...exit,
-    yieldPositionIndexes: yieldPositionIds,
     ...boundsVariables({ slippage: ratio, maxSwapLossPct, minAmountOut }),
   };
 }

@@ -78,7 +78,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       params: z.object({}),
       body: z.strictObject(withTarget(open, anyTarget)),
       bodyForms: openForms('LeverageSimulateBody', open),
-      variables: ({ body }) => ({ input: openVariables(body) }),
+      variables: ({ body }) => ({ chainId: body.chainId, input: openVariables(body) }),
       errors: BUILD_ERRORS,
       examples: [
         {
@@ -101,6 +101,7 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
       bodyForms: openForms('LeverageBuildBody', build),
       variables: ({ body: { userAddress, include, ...body } }) => ({
         wallet: userAddress,
+        chainId: body.chainId,
         input: openVariables(body),
         sendCalls: sendsCalls(include),
       }),
@@ -138,7 +139,7 @@ interface OpenBody extends BoundsBody, GivenTarget {
  * @throws BadRequestError naming the field of the body
  */
 function openVariables(body: OpenBody): LeverageSimulateQueryVariables['input'] {
-  const { strategyId, chainId, payToken, amount } = body;
+  const { strategyId, payToken, amount } = body;
   inBody(() => requireOneTarget(body));
-  return { strategyId, chainId, payToken, amount, target: targetVariables(body), ...boundsVariables(body) };
+  return { strategyId, payToken, amount, target: targetVariables(body), ...boundsVariables(body) };
 }

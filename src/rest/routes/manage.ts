@@ -61,7 +61,8 @@ function manageVariables(body: ManageBody, chainIds: readonly number[]): ManageB
   inBody(() => checkManageFields({ ...body, id: at.positionIndex }));
   const { allowUnsimulated } = body;
   return {
-    position: { at },
+    position:
+      at.marketId === undefined ? `${at.chainId}-${at.positionIndex}` : positionIdOf({ ...at, marketId: at.marketId }),
     action: actionVariables(body),
     ...boundsVariables(body),
     allowUnsimulated,

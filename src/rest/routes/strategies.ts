@@ -37,7 +37,7 @@ export function strategyRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
       operation: 'StrategyById',
       tool: { name: 'get_strategy' },
       params: z.object({ id: strategyIdParam, chainId: chainIdOfStrategy(chainIds), ...maxAgeParam }),
-      variables: ({ params: { id, ...rest } }) => ({ strategyId: id, ...rest }),
+      variables: ({ params }) => params,
       errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready'],
       examples: [
         {

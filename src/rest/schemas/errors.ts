@@ -76,7 +76,7 @@ const ambiguousYieldLoopsDetails = z
   .strictObject({
     field: place,
     vaultId: z.string().describe('The vault.'),
-    candidates: z
+    yieldPositionIds: z
       .array(wholeNumber('Index of a position on chain.'))
       .describe('Ids of the candidate loops, ascending.'),
   })

@@ -29,12 +29,12 @@ const WRITE_COST = 100;
 
 const CreateAlertInputRef = builder.inputType('CreateAlertInput', {
   description:
-    'An alert to register: on a wallet, on a position (wallet and index), on an equity vault of a wallet (wallet and strategy) or on a strategy.',
+    'An alert to register: on a wallet, on a position of it (wallet and position), on an equity vault of it (wallet and strategy) or on a strategy.',
   fields: (t) => ({
-    chainId: t.field({ type: 'ChainId', required: true, description: 'Id of the chain.' }),
     wallet: t.field({ type: 'Address', description: 'The wallet.' }),
-    positionIndex: t.int({
-      description: 'Index of one position of the wallet on chain; the whole wallet when left out.',
+    positionId: t.field({
+      type: 'PositionId',
+      description: 'Id of one position of the wallet; the whole wallet when left out.',
     }),
     strategyId: t.field({
       type: 'StrategyId',
@@ -140,7 +140,10 @@ builder.mutationFields((t) => ({
     complexity: { field: WRITE_COST, multiplier: 1 },
     description:
       'Register an alert. A condition that holds already fires at its first evaluation, within some seconds. Needs a key.',
-    args: { input: t.arg({ type: CreateAlertInputRef, required: true, description: 'The alert.' }) },
+    args: {
+      chainId: t.arg({ type: 'ChainId', required: true, description: 'Id of the chain.' }),
+      input: t.arg({ type: CreateAlertInputRef, required: true, description: 'The alert.' }),
+    },
     resolve: (_root, args, ctx) => createAlert(args, ctx),
   }),
   rotateAlertSecret: t.field({

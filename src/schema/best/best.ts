@@ -12,7 +12,7 @@ import { MAX_CHAINS } from '../../shared/contract/list-bounds.ts';
 import type { BestExclusion } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
-import { MissingChainRef } from '../common/page.ts';
+import { CHAINS, MissingChainRef } from '../common/page.ts';
 import { StrategyRef } from '../refs.ts';
 import { ReachRef } from '../stress/stress.ts';
 
@@ -174,7 +174,7 @@ builder.queryFields((t) => ({
       holdingDays: t.arg.int({
         description: `Days until the exit, 1 to ${MAX_HOLDING_DAYS}; ${DEFAULT_HOLDING_DAYS} when left out.`,
       }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only on these chains; on all served chains when left out.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       limit: t.arg.int({
         description: `Number of entries of each list, 1 to ${MAX_BEST_LIMIT}; ${DEFAULT_BEST_LIMIT} when left out.`,
       }),

@@ -50,7 +50,7 @@ query BestStrategies($after: String) {
     screen: 'detail',
     query: `# The detail screen: one strategy with its market, its risks, its costs and 90 days of rates.
 query StrategyDetail($strategyId: StrategyId!) {
-  strategy(strategyId: $strategyId) {
+  strategy(id: $strategyId) {
     __typename
     id
     strategyId
@@ -151,7 +151,7 @@ query Visibility {
     title: 'Equity vaults',
     query: `# Stock-plus-yield vaults on chain 4663, with the strategy of their yield leg.
 query Vaults {
-  strategies(filter: { chainIds: [4663], kinds: [EQUITY_VAULT], listedOnly: false }) {
+  strategies(chainIds: [4663], filter: { kinds: [EQUITY_VAULT], listedOnly: false }) {
     nodes {
       id
       strategyId
@@ -232,7 +232,7 @@ query Freshness {
     title: 'Bad days',
     query: `# What a deposit of 25,000 USD at five times comes to in bad days, and the worst that was recorded of the market.
 query Stress($strategyId: StrategyId!) {
-  strategy(strategyId: $strategyId) {
+  strategy(id: $strategyId) {
     stress(leverage: "5", equityUsd: "25000") {
       dropToLiquidationPct
       lowestHealthyPrice

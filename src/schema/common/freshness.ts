@@ -14,6 +14,7 @@ import { ChainRef } from './chain.ts';
 import { DisagreementRef } from './deployment.ts';
 import { enumValues } from './enum-values.ts';
 import { FactGroupRef } from './fact-group.ts';
+import { CHAINS } from './page.ts';
 import { FreshnessRef } from './stamp.ts';
 import { ApySourceRef } from './token.ts';
 
@@ -187,7 +188,7 @@ builder.queryField('freshness', (t) =>
     nullable: true,
     complexity: { field: 1, multiplier: 2 },
     description: `State of the facts per chain and group, with the items that are served at their last good value; one entry per chain, at most ${MAX_CHAINS}.`,
-    args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
+    args: { chainIds: t.arg({ type: ['ChainId'], description: CHAINS }) },
     resolve: (_root, args, ctx) => readFreshness(args, ctx),
   }),
 );

@@ -21,6 +21,9 @@ export function pageArgs(arg: ArgOf) {
   };
 }
 
+/** How the chains of a field are described. */
+export const CHAINS = 'Only these chains; all served ones when left out.';
+
 /** Of an optional `chainId` beside an id that names its chain. */
 export const CHAIN_OF_ID =
   'Chain of the id, which names it already; another one is refused with the right one. Nothing changes when it is left out.';

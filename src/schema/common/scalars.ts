@@ -1,5 +1,6 @@
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars';
+import { readAddress, readMarketId, readPositionId, readStrategyId } from '../../resolvers/common/global-id.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
 import {
@@ -8,9 +9,7 @@ import {
   formatValue,
   type Hex,
   type MarketId,
-  parseAddress,
-  parseMarketId,
-  parseStrategyId,
+  type PositionName,
   type StrategyId,
 } from '../../shared/ids.ts';
 import { builder } from '../builder.ts';
@@ -126,23 +125,37 @@ builder.scalarType('ChainId', {
 });
 
 builder.scalarType('Address', {
-  description: '`0x` + 40 hex characters. Any case is accepted; always answered with the EIP-55 checksum.',
+  description:
+    '`0x` + 40 hex characters. Any case is accepted, and for a wallet its global id; always answered with the EIP-55 checksum.',
   serialize: (value) => value,
-  parseValue: (value): Address => parseAddress(text('Address', value, '0x followed by 40 hex characters'), 'Address'),
+  parseValue: (value): Address => readAddress(text('Address', value, '0x followed by 40 hex characters'), 'Address'),
 });
 
 builder.scalarType('MarketId', {
-  description: 'Morpho Blue market id: `0x` + 64 hex characters. Any case is accepted; always answered in lower case.',
+  description:
+    'Morpho Blue market id: `0x` + 64 hex characters. Any case is accepted, and the global id of a market; always answered in lower case.',
   serialize: (value) => value,
   parseValue: (value): MarketId =>
-    parseMarketId(text('MarketId', value, '0x followed by 64 hex characters'), 'MarketId'),
+    readMarketId(text('MarketId', value, '0x followed by 64 hex characters'), 'MarketId'),
 });
 
 builder.scalarType('StrategyId', {
-  description: 'Id of a strategy: a market id, or `equity-` + the id of the stock market of an equity vault.',
+  description:
+    'Id of a strategy: a market id, or `equity-` + the id of the stock market of an equity vault. The global id of a strategy is accepted too.',
   serialize: (value) => value,
   parseValue: (value): StrategyId =>
-    parseStrategyId(text('StrategyId', value, 'an id from the strategies list'), 'StrategyId'),
+    readStrategyId(text('StrategyId', value, 'an id from the strategies list'), 'StrategyId'),
+});
+
+builder.scalarType('PositionId', {
+  description:
+    'Id of a position: `{chainId}-{marketId}-{positionIndex}`, which is always answered. Accepted are its global id too, which names the wallet, `{chainId}-{positionIndex}`, and where the chain is known the index alone.',
+  serialize: (value) => value,
+  parseValue: (value): PositionName =>
+    readPositionId(
+      typeof value === 'number' ? String(value) : text('PositionId', value, 'the positionId of a position'),
+      'PositionId',
+    ),
 });
 
 builder.scalarType('HexData', {

@@ -20,7 +20,7 @@ import { ChainRef } from './chain.ts';
 import { freshArgs } from './fresh-args.ts';
 import { gapsOf } from './gaps.ts';
 import { defineNode } from './node.ts';
-import { pageArgs } from './page.ts';
+import { CHAINS, pageArgs } from './page.ts';
 
 /** Cost of a field that asks an upstream: five points of the budget, as the root fields of the same name. */
 const RELAY_COST = 500;
@@ -174,7 +174,7 @@ builder.queryFields((t) => ({
     complexity: (args, ctx) => ({ field: 1, multiplier: existingPageSize(args, 'tokens', ctx) }),
     description: 'Curated tokens, in catalog order.',
     args: {
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; of all when left out.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       categories: t.arg({ type: [CategoryRef], description: 'Only of these categories; of all when left out.' }),
       ...pageArgs(t.arg),
       ...freshArgs(t.arg),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { builder } from '../builder.ts';
-import { ALLOW_UNSIMULATED, EXACT, SLIPPAGE, STRATEGY_CHAIN } from '../transaction/leverage-inputs.ts';
+import { ALLOW_UNSIMULATED, EXACT, SLIPPAGE } from '../transaction/leverage-inputs.ts';
 
 const VAULT = 'Id of the vault: `equity-` + the id of its stock market.';
 /** More loops than wallets have in practice; keeps one batch within a block. */
@@ -10,7 +10,6 @@ export const EquityDepositInputRef = builder.inputType('EquityDepositInput', {
   description: 'A deposit into an equity vault.',
   fields: (t) => ({
     strategyId: t.field({ type: 'StrategyId', required: true, description: VAULT }),
-    chainId: t.field({ type: 'ChainId', description: STRATEGY_CHAIN }),
     amount: t.field({
       type: 'Decimal',
       required: true,
@@ -34,9 +33,9 @@ export const EquityExitInputRef = builder.inputType('EquityExitInput', {
   description: 'The exit from an equity vault.',
   fields: (t) => ({
     strategyId: t.field({ type: 'StrategyId', required: true, description: VAULT }),
-    chainId: t.field({ type: 'ChainId', description: STRATEGY_CHAIN }),
-    yieldPositionIndexes: t.intList({
-      description: `Indexes of the yield loops to close with the stock leg, at most ${MAX_LOOPS}; nothing outside the list is closed. Left out: the loops that are known to belong to the vault. Required when \`yieldLoopMatch\` of the vault is \`AMBIGUOUS\`.`,
+    yieldPositionIds: t.field({
+      type: ['PositionId'],
+      description: `Ids of the yield loops to close with the stock leg, at most ${MAX_LOOPS}; nothing outside the list is closed. Left out: the loops that are known to belong to the vault. Required when \`yieldLoopMatch\` of the vault is \`AMBIGUOUS\`.`,
       validate: z.array(z.unknown()).max(MAX_LOOPS, `lists more than ${MAX_LOOPS} loops`).nullish(),
     }),
     maxSlippageBps: t.field({ type: 'Decimal', description: SLIPPAGE(100) }),

@@ -18,7 +18,7 @@ const LoopMatchRef = builder.enumType('YieldLoopMatch', {
     tagged: 'The app registered the loops for this vault.',
     basis: 'One combination of loops explains the debt of the stock leg.',
     ambiguous:
-      'Several combinations of loops explain the debt, or another vault would need the same loop: see `ambiguousPositionIndexes`.',
+      'Several combinations of loops explain the debt, or another vault would need the same loop: see `yieldPositionIds`.',
     none: 'No loop of the wallet explains the debt.',
   }),
 });
@@ -93,7 +93,7 @@ EquityPositionRef.implement({
       type: LoopMatchRef,
       description: 'The way in which the loops are known.',
     }),
-    ambiguousPositionIndexes: t.exposeIntList('ambiguousYieldLoopIds', {
+    yieldPositionIds: t.exposeIntList('ambiguousYieldLoopIds', {
       nullable: true,
       description: `Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; \`null\` = the match is not ambiguous.`,
     }),

@@ -8,6 +8,7 @@ import {
 } from '../../resolvers/equity/equity.ts';
 import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
+import { CHAIN_OF_ID } from '../common/page.ts';
 import { EXIT_REFUSALS, PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from '../transaction/built-field.ts';
 import { EstimateRef } from '../transaction/estimate.ts';
@@ -45,7 +46,7 @@ const ExitPlanRef = builder.objectRef<ExitPlanView>('EquityExitPlan').implement(
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
     position: t.expose('position', { type: EquityPositionRef, description: 'The vault before the exit.' }),
-    closedPositionIndexes: t.intList({
+    yieldPositionIds: t.intList({
       description: `Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; nothing else is closed.`,
       resolve: ({ closes }) => [...closes],
     }),
@@ -59,13 +60,16 @@ builder.queryFields((t) => ({
   equityDepositPreview: t.field({
     type: EquityDepositPreviewRef,
     description: 'Preview a deposit into an equity vault, without a wallet. Needs a key.',
-    args: { input: t.arg({ type: EquityDepositInputRef, required: true, description: 'The deposit.' }) },
+    args: {
+      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
+      input: t.arg({ type: EquityDepositInputRef, required: true, description: 'The deposit.' }),
+    },
     ...builtField({
       complexity: COMPLEXITY,
       refusals: PREVIEW_REFUSALS,
       union: { name: 'EquityDepositPreviewResult', description: 'The preview, or the refusal in its place.' },
     }),
-    resolve: (_root, { input }, ctx) => vaultDepositPreview(input, ctx),
+    resolve: (_root, { chainId, input }, ctx) => vaultDepositPreview({ ...input, chainId }, ctx),
   }),
 }));
 
@@ -80,6 +84,7 @@ builder.mutationFields((t) => ({
         required: true,
         description: 'The wallet that signs: the stock leg and the yield loop are opened for it.',
       }),
+      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
       input: t.arg({ type: EquityDepositInputRef, required: true, description: 'The deposit.' }),
     },
     ...builtField({
@@ -87,7 +92,7 @@ builder.mutationFields((t) => ({
       refusals: PLAN_REFUSALS,
       union: { name: 'EquityDepositPlanResult', description: 'The plan, or the refusal in its place.' },
     }),
-    resolve: (_root, { wallet, input }, ctx) => vaultDepositPlan(wallet, input, ctx),
+    resolve: (_root, { wallet, chainId, input }, ctx) => vaultDepositPlan(wallet, { ...input, chainId }, ctx),
   }),
   equityExitPlan: t.field({
     type: ExitPlanRef,
@@ -95,6 +100,7 @@ builder.mutationFields((t) => ({
       'Build the unsigned batch that fully unwinds an equity vault of a wallet. Changes nothing: the wallet signs and sends. Needs a key.',
     args: {
       wallet: t.arg({ type: 'Address', required: true, description: 'The wallet that owns the vault and signs.' }),
+      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
       input: t.arg({ type: EquityExitInputRef, required: true, description: 'The vault to leave.' }),
     },
     ...builtField({
@@ -102,6 +108,6 @@ builder.mutationFields((t) => ({
       refusals: EXIT_REFUSALS,
       union: { name: 'EquityExitPlanResult', description: 'The plan, or the refusal in its place.' },
     }),
-    resolve: (_root, { wallet, input }, ctx) => vaultExitPlan(wallet, input, ctx),
+    resolve: (_root, { wallet, chainId, input }, ctx) => vaultExitPlan(wallet, { ...input, chainId }, ctx),
   }),
 }));

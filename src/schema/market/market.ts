@@ -14,7 +14,7 @@ import { FactFreshnessRef } from '../common/fact-freshness.ts';
 import { maxAgeArg } from '../common/fresh-args.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
-import { CHAIN_OF_ID, measuredFields, missingFactsField, pageArgs } from '../common/page.ts';
+import { CHAIN_OF_ID, CHAINS, measuredFields, missingFactsField, pageArgs } from '../common/page.ts';
 import { ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
 import { ApySourceRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
@@ -291,7 +291,7 @@ builder.queryFields((t) => ({
     description:
       'Composed markets at full precision, in catalog order. A chain that is not measured yet is among `missingChains`; the error `not_ready` when that is so of every asked chain.',
     args: {
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       listed: t.arg.boolean({
         description: 'Only listed (`true`) or only unlisted (`false`) ones; both when left out.',
       }),
@@ -305,10 +305,10 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One composed market. An id that is not in the catalog is answered with the error `not_found`.',
     args: {
-      marketId: t.arg({ type: 'MarketId', required: true, description: 'Domain id of the market.' }),
+      id: t.arg({ type: 'MarketId', required: true, description: 'Domain id or global id of the market.' }),
       chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
       ...maxAgeArg(t.arg),
     },
-    resolve: (_root, args, ctx, info) => freshMarket(args, ctx, info),
+    resolve: (_root, { id, ...args }, ctx, info) => freshMarket({ marketId: id, ...args }, ctx, info),
   }),
 }));

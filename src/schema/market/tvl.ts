@@ -8,9 +8,11 @@ import { gapsOf } from '../common/gaps.ts';
 import { MissingChainRef } from '../common/page.ts';
 import { FreshnessRef } from '../common/stamp.ts';
 
-const TotalsRef = builder.objectRef<TvlTotals>('TvlTotals').implement({
-  description: 'Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers.',
-  fields: (t) => ({
+type Fields = Parameters<Parameters<ReturnType<typeof builder.objectRef<TvlTotals>>['implement']>[0]['fields'] & {}>[0];
+
+/** The sums, over one chain or all. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers. */
+function sumFields(t: Fields) {
+  return {
     tvlUsd: t.field({
       type: 'Decimal',
       description: 'Net equity of the users: collateral less debt, USD with 2 places.',
@@ -42,8 +44,12 @@ const TotalsRef = builder.objectRef<TvlTotals>('TvlTotals').implement({
     }),
     positionCount: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
     userCount: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
-    gaps: t.field(gapsOf(totalsGaps)),
-  }),
+  };
+}
+
+const TotalRef = builder.objectRef<TvlTotals>('TvlTotal').implement({
+  description: 'Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers.',
+  fields: (t) => ({ ...sumFields(t), gaps: t.field(gapsOf(totalsGaps)) }),
 });
 
 const ReferenceRef = builder.enumType('OracleReference', {
@@ -97,10 +103,10 @@ const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').im
 });
 
 const ChainTvlRef = builder.objectRef<ChainTvlView>('ChainTvl').implement({
-  description: 'Total value in open positions on one chain.',
+  description: 'Total value in open positions on one chain: the sums, and the oracles that they rest on.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
-    totals: t.field({ type: TotalsRef, description: 'Sums over the chain.', resolve: (chain) => chain }),
+    ...sumFields(t as unknown as Fields),
     freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the computation.' }),
     oracleDivergences: t.field({
       type: [DivergenceRef],
@@ -122,7 +128,7 @@ const TvlRef = builder.objectRef<TvlView>('Tvl').implement({
       complexity: { field: 1, multiplier: 1 },
       description: `Chains that are in no sum, because nothing was computed for them; one per served chain, at most ${MAX_CHAINS}.`,
     }),
-    totals: t.expose('total', { type: TotalsRef, description: 'Sums over all computed chains.' }),
+    total: t.expose('total', { type: TotalRef, description: 'Sums over all computed chains.' }),
     chains: t.expose('chains', {
       type: [ChainTvlRef],
       complexity: { field: 1, multiplier: 2 },

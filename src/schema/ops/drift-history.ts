@@ -15,8 +15,9 @@ const DriftRecordRef = builder.objectRef<DriftRecord>('DriftRecord').implement({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner of the position.' }),
     positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
-    positionId: t.string({
-      description: '`{chainId}-{marketId}-{index}`.',
+    positionId: t.field({
+      type: 'PositionId',
+      description: 'Domain id: `{chainId}-{marketId}-{positionIndex}`.',
       resolve: ({ chainId, marketId, positionIndex }) => `${chainId}-${marketId}-${positionIndex}`,
     }),
     marketId: t.expose('marketId', { type: 'MarketId', description: 'Market of the position.' }),

@@ -99,7 +99,10 @@ DriftRef.implement({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner of the position.' }),
     positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
-    positionId: t.exposeString('positionId', { description: '`{chainId}-{marketId}-{index}`.' }),
+    positionId: t.expose('positionId', {
+      type: 'PositionId',
+      description: 'Domain id: `{chainId}-{marketId}-{positionIndex}`.',
+    }),
     marketId: t.expose('marketId', { type: 'MarketId', description: 'Market of the position.' }),
     vaultId: t.expose('vaultId', {
       type: 'StrategyId',

@@ -8,8 +8,8 @@ export const OPS_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
 query OpsCloseToLiquidation {
   ops {
     items(
-      filter: { statuses: [OPEN], maxLtvHeadroomPct: "5", minValueUsd: "100" }
-      orderBy: { field: LTV_HEADROOM, direction: ASC }
+      filter: { statuses: [OPEN], maxHeadroomPct: "5", minValueUsd: "100" }
+      orderBy: { field: HEADROOM, direction: ASC }
       first: 20
     ) {
       totalCount

@@ -58,11 +58,6 @@ export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
   description:
     'Conditions on loops and vaults; all given ones must hold of one loop or vault. An unknown value meets no limit. A wallet is listed when one of its loops or vaults matches.',
   fields: (t) => ({
-    chainIds: t.field({
-      type: ['ChainId'],
-      validate: listed,
-      description: 'On one of these chains; all when left out.',
-    }),
     statuses: t.field({ type: [PositionStatusRef], validate: listed, description: 'With one of these statuses.' }),
     wallets: t.field({ type: ['Address'], validate: listed, description: 'Of one of these wallets.' }),
     marketIds: t.field({
@@ -82,15 +77,15 @@ export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
       description: 'Register and chain disagree in one of these ways.',
     }),
     minValueUsd: t.field({ type: 'Decimal', description: 'Least net value, USD.' }),
-    minLtvHeadroomPct: t.field({ type: 'Decimal', description: 'Least points of LTV before liquidation.' }),
-    maxLtvHeadroomPct: t.field({ type: 'Decimal', description: 'Most points of LTV before liquidation.' }),
+    minHeadroomPct: t.field({ type: 'Decimal', description: 'Least points of LTV before liquidation.' }),
+    maxHeadroomPct: t.field({ type: 'Decimal', description: 'Most points of LTV before liquidation.' }),
   }),
 });
 
 const ORDERS: Record<PortfolioOrder, readonly [name: string, description: string]> = {
   value: ['VALUE_USD', 'By net value; of a wallet the sum of its matching items.'],
   pnl: ['PNL_USD', 'By total P&L; of a wallet the sum of its matching items.'],
-  headroom: ['LTV_HEADROOM', 'By points of LTV before liquidation; of a wallet the fewest.'],
+  headroom: ['HEADROOM', 'By points of LTV before liquidation; of a wallet the fewest.'],
   age: ['OPENED_AT', 'By when it was registered; of a wallet the first.'],
   ltv: ['LTV', 'By LTV, of a vault that of its stock leg; of a wallet the least.'],
   return: ['RETURN_ON_EQUITY', 'By return on equity; of a wallet the least.'],
@@ -119,11 +114,6 @@ export const PortfolioOrderRef = builder.inputType('PortfolioOrder', {
 export const DriftFilterRef = builder.inputType('DriftFilter', {
   description: 'Conditions on disagreements; all given ones must hold.',
   fields: (t) => ({
-    chainIds: t.field({
-      type: ['ChainId'],
-      validate: listed,
-      description: 'On one of these chains; all when left out.',
-    }),
     kinds: t.field({ type: [DriftKindRef], validate: listed, description: 'Of one of these kinds.' }),
     severities: t.field({ type: [DriftSeverityRef], validate: listed, description: 'Of one of these severities.' }),
     wallets: t.field({ type: ['Address'], validate: listed, description: 'Of one of these wallets.' }),

@@ -13,7 +13,7 @@ import {
 import { MAX_CHAINS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { freshArgs } from '../common/fresh-args.ts';
-import { measuredFields, pageArgs } from '../common/page.ts';
+import { CHAINS, measuredFields, pageArgs } from '../common/page.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
 import { DriftConnectionRef } from './drift.ts';
 import { DriftRecordConnectionRef } from './drift-history.ts';
@@ -35,7 +35,6 @@ const PortfolioConnectionRef = builder.connectionObject(
 );
 /** Cost of a wallet that is read from its chain now: a point of the budget beside the cost of the root field. */
 const LIVE_COST = 100;
-const CHAINS = 'Only these chains; all when left out.';
 const CONDITIONS = 'Conditions on loops and vaults; all given ones must hold of one loop or vault.';
 const ORDER = 'Order of the list; by net value, largest first, when left out.';
 
@@ -72,6 +71,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Wallets with a matching loop or vault. Wallets that could not be read are in `reports`.',
       args: {
+        chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
         filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
         orderBy: t.arg({ type: PortfolioOrderRef, description: ORDER }),
         ...pageArgs(t.arg),
@@ -84,6 +84,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Matching loops and vaults of all wallets; loops of vaults are listed with their vault.',
       args: {
+        chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
         filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
         orderBy: t.arg({ type: PortfolioOrderRef, description: ORDER }),
         isWhole: t.arg.boolean({
@@ -102,6 +103,7 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
       description: 'Disagreements between register and chain, the earliest first sighting first.',
       args: {
+        chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
         filter: t.arg({ type: DriftFilterRef, description: 'Conditions on disagreements; all given ones must hold.' }),
         items: t.arg({
           type: PortfolioFilterRef,
@@ -115,7 +117,10 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       type: AggregatesRef,
       nullable: true,
       description: 'Sums and counts over everything that matches.',
-      args: { filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }) },
+      args: {
+        chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
+        filter: t.arg({ type: PortfolioFilterRef, description: CONDITIONS }),
+      },
       resolve: (_ops, args, ctx) => readAggregates(args, ctx),
     }),
   }),
@@ -129,6 +134,7 @@ builder.objectFields(OpsRef, (t) => ({
     description:
       'Times over which register and chain disagreed, open and gone ones, the latest recorded first. Each reading of the reports is recorded; records are kept for 400 days after their end.',
     args: {
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       filter: t.arg({ type: DriftFilterRef, description: 'Conditions on records; all given ones must hold.' }),
       isGone: t.arg.boolean({
         description: 'Only those that are gone, or only those that are open; all when left out.',

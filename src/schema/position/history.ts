@@ -19,7 +19,7 @@ import {
   readPositionHistory,
   type StockLeg,
 } from '../../resolvers/position/position-history.ts';
-import { findPosition, vaultOf } from '../../resolvers/position/positions.ts';
+import { readPosition, vaultOf } from '../../resolvers/position/positions.ts';
 import { MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { builder } from '../builder.ts';
@@ -299,12 +299,13 @@ builder.queryFields((t) => ({
     description:
       'One position of a wallet, a loop of a vault too; `null` = the wallet has none of that index. Needs a key.',
     args: {
-      wallet: t.arg({ type: 'Address', required: true, description: 'The owner.' }),
-      chainId: t.arg({ type: 'ChainId', required: true, description: 'The chain.' }),
-      positionIndex: t.arg.int({ required: true, description: 'Index of the position among those of the wallet.' }),
+      id: t.arg({ type: 'PositionId', required: true, description: 'Id of the position, with its chain.' }),
+      wallet: t.arg({
+        type: 'Address',
+        description: 'The owner; may be left out with a global id, which names it. Another one is refused.',
+      }),
     },
-    resolve: (_root, { wallet, chainId, positionIndex }, ctx) =>
-      findPosition({ wallet, chainId, index: positionIndex }, ctx),
+    resolve: (_root, args, ctx) => readPosition(args, ctx),
   }),
 }));
 

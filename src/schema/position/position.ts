@@ -128,7 +128,10 @@ function identityFields(t: Fields) {
     positionIndex: t.exposeInt('id', {
       description: 'Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.',
     }),
-    positionId: t.exposeString('positionId', { description: '`{chainId}-{marketId}-{positionIndex}`.' }),
+    positionId: t.expose('positionId', {
+      type: 'PositionId',
+      description: 'Domain id: `{chainId}-{marketId}-{positionIndex}`.',
+    }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
     wallet: t.expose('wallet', { type: 'Address', description: 'The owner.' }),
     proxy: t.expose('proxy', {

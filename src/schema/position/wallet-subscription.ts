@@ -2,7 +2,7 @@ import { noteSubject } from '../../resolvers/common/context.ts';
 import { type WalletChange, watchWallet } from '../../resolvers/position/wallet-changes.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
-import { MissingChainRef } from '../common/page.ts';
+import { CHAINS, MissingChainRef } from '../common/page.ts';
 import { WalletRef } from './wallet.ts';
 
 const WalletChangeRef = builder.objectRef<WalletChange>('WalletChange').implement({
@@ -43,7 +43,7 @@ builder.subscriptionFields((t) => ({
       'Holdings of a wallet, chain by chain: at first, whenever they read differently after a refresh of market state, and when they cannot be read or can be read again. Needs a key.',
     args: {
       address: t.arg({ type: 'Address', required: true, description: 'The address.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only on these chains; on all served chains when left out.' }),
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
     },
     subscribe: (_root, args, ctx) => watchWallet(args, ctx),
     resolve: (change, _args, ctx) => {

@@ -23,7 +23,7 @@ import { builder } from '../builder.ts';
 import { freshArgs } from '../common/fresh-args.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
-import { MissingChainRef, measuredFields, pageArgs } from '../common/page.ts';
+import { CHAINS, MissingChainRef, measuredFields, pageArgs } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
@@ -149,7 +149,6 @@ WalletRef.implement({
 });
 
 const ADDRESSES = `Addresses, 1 to ${MAX_WALLETS}. They share a constant number of chain reads.`;
-const CHAINS = 'Only on these chains; on all served chains when left out.';
 
 builder.queryFields((t) => ({
   wallet: t.field({

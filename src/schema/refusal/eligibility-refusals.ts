@@ -135,9 +135,9 @@ builder.objectType(AmbiguousYieldLoopsError, {
       description: 'The vault.',
       resolve: (error) => detailsOf(error).vaultId,
     }),
-    candidatePositionIndexes: t.intList({
+    yieldPositionIds: t.intList({
       description: `Indexes of the loops that may belong to the vault, ascending; one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}.`,
-      resolve: (error) => [...detailsOf(error).candidates],
+      resolve: (error) => [...detailsOf(error).yieldPositionIds],
     }),
   }),
 });

@@ -2,7 +2,7 @@ import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { freshStrategies, freshStrategy } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
 import { maxAgeArg } from '../common/fresh-args.ts';
-import { CHAIN_OF_ID, measuredFields, missingFactsField, pageArgs } from '../common/page.ts';
+import { CHAIN_OF_ID, CHAINS, measuredFields, missingFactsField, pageArgs } from '../common/page.ts';
 import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef, StrategyOrderRef } from './strategy-inputs.ts';
 
@@ -24,13 +24,11 @@ builder.queryFields((t) => ({
   strategies: t.field({
     type: StrategyConnectionRef,
     nullable: true,
-    complexity: (args, ctx) => ({
-      field: 1,
-      multiplier: existingPageSize({ ...args, chainIds: args.filter?.chainIds }, 'strategies', ctx),
-    }),
+    complexity: (args, ctx) => ({ field: 1, multiplier: existingPageSize(args, 'strategies', ctx) }),
     description:
       'Listed strategies of all chains, loops and equity vaults. A chain that is not measured yet is among `missingChains`; the error `not_ready` when that is so of every asked chain.',
     args: {
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       filter: t.arg({ type: StrategyFilterRef, description: 'All given conditions must hold.' }),
       orderBy: t.arg({
         type: StrategyOrderRef,
@@ -46,10 +44,10 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One strategy, listed or not. An unknown id is answered with the error `not_found`.',
     args: {
-      strategyId: t.arg({ type: 'StrategyId', required: true, description: 'Domain id of the strategy.' }),
+      id: t.arg({ type: 'StrategyId', required: true, description: 'Domain id or global id of the strategy.' }),
       chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
       ...maxAgeArg(t.arg),
     },
-    resolve: (_root, args, ctx, info) => freshStrategy(args, ctx, info),
+    resolve: (_root, { id, ...args }, ctx, info) => freshStrategy({ strategyId: id, ...args }, ctx, info),
   }),
 }));

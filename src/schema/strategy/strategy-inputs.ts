@@ -29,11 +29,6 @@ const KindRef = builder.enumType('StrategyKind', {
 export const StrategyFilterRef = builder.inputType('StrategyFilter', {
   description: 'Conditions on strategies; all that are given must hold. An unknown value meets no limit.',
   fields: (t) => ({
-    chainIds: t.field({
-      type: ['ChainId'],
-      validate: listed,
-      description: 'On one of these chains; on any when left out.',
-    }),
     kinds: t.field({
       type: [KindRef],
       validate: listed,

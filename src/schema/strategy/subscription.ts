@@ -10,6 +10,7 @@ import { type ChainId, EQUITY_PREFIX, encodeGlobalId, type StrategyId } from '..
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { ChainFreshnessRef } from '../common/freshness.ts';
+import { CHAINS } from '../common/page.ts';
 import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef } from './strategy-inputs.ts';
 
@@ -68,6 +69,7 @@ builder.subscriptionFields((t) => ({
     description:
       'Strategies as they change, chain by chain; a chain that is not measured yet from its first measurement on.',
     args: {
+      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
       filter: t.arg({ type: StrategyFilterRef, description: 'All given conditions must hold.' }),
       since: t.arg({
         type: [ChainVersionRef],
@@ -83,7 +85,7 @@ builder.subscriptionFields((t) => ({
   freshnessChanged: t.field({
     type: ChainFreshnessRef,
     description: 'The freshness of each chain, at first and whenever a group changes its state or its failures.',
-    args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only of these chains; all when left out.' }) },
+    args: { chainIds: t.arg({ type: ['ChainId'], description: CHAINS }) },
     subscribe: (_root, args, ctx) => watchFreshness(args, ctx),
     resolve: (freshness, _args, ctx) => {
       const { version, chain } = freshness;

@@ -1,6 +1,5 @@
 import { builder } from '../builder.ts';
 
-export const STRATEGY_CHAIN = 'The chain, which the strategy names already: another one is refused.';
 export const SLIPPAGE = (byDefault: number) =>
   `Slippage that the swaps may have, basis points; ${byDefault} when left out. Above 100 it is refused.`;
 export const ALLOW_UNSIMULATED =
@@ -22,7 +21,6 @@ export const OpenLeverageInputRef = builder.inputType('OpenLeverageInput', {
   description: 'A leveraged position to open.',
   fields: (t) => ({
     strategyId: t.field({ type: 'StrategyId', required: true, description: 'Id of a loop strategy: its market id.' }),
-    chainId: t.field({ type: 'ChainId', description: STRATEGY_CHAIN }),
     payToken: t.field({
       type: 'Address',
       required: true,
@@ -45,34 +43,6 @@ export const OpenLeverageInputRef = builder.inputType('OpenLeverageInput', {
       description:
         'Least output of the swap of the pay token, whole collateral tokens. Required where nothing here prices the pay token.',
     }),
-  }),
-});
-
-const PositionAtRef = builder.inputType('PositionAtInput', {
-  description: 'The place of a position on chain.',
-  fields: (t) => ({
-    chainId: t.field({ type: 'ChainId', required: true, description: 'The chain.' }),
-    positionIndex: t.int({
-      required: true,
-      description: 'Index of the position among those of the wallet, as in `Position.positionIndex`.',
-    }),
-    marketId: t.field({
-      type: 'MarketId',
-      description:
-        'Market of the position. A position on another market is refused; when left out, any market is accepted.',
-    }),
-  }),
-});
-
-const PositionInputRef = builder.inputType('PositionInput', {
-  description: 'A position of the wallet.',
-  isOneOf: true,
-  fields: (t) => ({
-    id: t.id({
-      description:
-        'Global id of the position, `Position.id`. It names the chain and the wallet: another `wallet` is refused.',
-    }),
-    at: t.field({ type: PositionAtRef, description: 'The place of the position on chain.' }),
   }),
 });
 
@@ -143,7 +113,11 @@ const ManageActionRef = builder.inputType('ManageActionInput', {
 export const ManageLeverageInputRef = builder.inputType('ManageLeverageInput', {
   description: 'A position, and the action on it.',
   fields: (t) => ({
-    position: t.field({ type: PositionInputRef, required: true, description: 'The position.' }),
+    position: t.field({
+      type: 'PositionId',
+      required: true,
+      description: 'Id of the position, with its chain. A global id names the wallet too: another `wallet` is refused.',
+    }),
     action: t.field({ type: ManageActionRef, required: true, description: 'The action.' }),
     maxSlippageBps: t.field({ type: 'Decimal', description: SLIPPAGE(50) }),
     maxSwapLossPct: t.field({

@@ -16,6 +16,7 @@ import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Path } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
+import { CHAIN_OF_ID } from '../common/page.ts';
 import { PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from './built-field.ts';
 import { EstimateRef, formatLiquidation, LiquidationRef, RateChangeRef } from './estimate.ts';
@@ -149,13 +150,16 @@ builder.queryFields((t) => ({
   leveragePreview: t.field({
     type: LeveragePreviewRef,
     description: 'Preview opening a leveraged position, without a wallet. Needs a key.',
-    args: { input: t.arg({ type: OpenLeverageInputRef, required: true, description: 'The position to open.' }) },
+    args: {
+      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
+      input: t.arg({ type: OpenLeverageInputRef, required: true, description: 'The position to open.' }),
+    },
     ...builtField({
       complexity: COMPLEXITY,
       refusals: PREVIEW_REFUSALS,
       union: { name: 'LeveragePreviewResult', description: 'The preview, or the refusal in its place.' },
     }),
-    resolve: (_root, { input }, ctx) => previewLeverage(input, ctx),
+    resolve: (_root, { chainId, input }, ctx) => previewLeverage({ ...input, chainId }, ctx),
   }),
 }));
 
@@ -166,6 +170,7 @@ builder.mutationFields((t) => ({
       'Build the unsigned transaction that opens a leveraged position for a wallet. Changes nothing: the wallet signs and sends. Needs a key.',
     args: {
       wallet: t.arg({ type: 'Address', required: true, description: WALLET }),
+      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
       input: t.arg({ type: OpenLeverageInputRef, required: true, description: 'The position to open.' }),
     },
     ...builtField({
@@ -173,7 +178,7 @@ builder.mutationFields((t) => ({
       refusals: PLAN_REFUSALS,
       union: { name: 'OpenLeveragePlanResult', description: 'The plan, or the refusal in its place.' },
     }),
-    resolve: (_root, { wallet, input }, ctx) => openPosition(wallet, input, ctx),
+    resolve: (_root, { wallet, chainId, input }, ctx) => openPosition(wallet, { ...input, chainId }, ctx),
   }),
   manageLeveragePlan: t.field({
     type: LeveragePlanRef,

@@ -123,7 +123,7 @@ query WalletHoldings($address: Address!) {
     title: 'Partner: lower an LTV',
     query: `# Needs a key. The ways to bring a position down to an LTV, the cheapest first: each previewed, none built.
 query LowerLtv($wallet: Address!, $targetLtvPct: Decimal) {
-  position(wallet: $wallet, chainId: 1, positionIndex: 0) {
+  position(wallet: $wallet, id: "1-0") {
     positionIndex
     deleverageOptions(targetLtvPct: $targetLtvPct) {
       __typename

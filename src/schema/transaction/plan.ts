@@ -31,7 +31,7 @@ export const TransactionPlanRef = builder.interfaceRef<PlanBaseView>('Transactio
       description: `All calls in the order in which they are sent, approvals first, at most ${MAX_PLAN_CALLS}: the closing of each loop of a vault, and a handful.`,
       resolve: ({ calls }) => [...calls],
     }),
-    atomicRequired: t.exposeBoolean('atomicRequired', {
+    atomic: t.exposeBoolean('atomicRequired', {
       description:
         'Whether the calls have to be sent as one atomic batch. A wallet that cannot batch sends such calls in order, and the last one in any case: it revokes an authorization that one before it grants.',
     }),

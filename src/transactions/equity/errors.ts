@@ -6,7 +6,7 @@ export interface AmbiguousYieldLoopsDetails {
   readonly field: string;
   readonly vaultId: StrategyId;
   /** Ids of the loops that may belong to the vault, ascending. */
-  readonly candidates: readonly number[];
+  readonly yieldPositionIds: readonly number[];
 }
 
 /** The loops of the vault are ambiguous: the wallet must name those to close. */
@@ -14,7 +14,7 @@ export class AmbiguousYieldLoopsError extends AppError<AmbiguousYieldLoopsDetail
   constructor(details: AmbiguousYieldLoopsDetails, { input }: Pick<SurfaceNames, 'input'> = REST_NAMES) {
     super(
       'bad_request',
-      `The chain does not show which yield loops belong to this vault. Send ${input(details.field)} with those of ${details.candidates.join(', ')} to close; no other loop is closed.`,
+      `The chain does not show which yield loops belong to this vault. Send ${input(details.field)} with those of ${details.yieldPositionIds.join(', ')} to close; no other loop is closed.`,
       { details },
     );
   }

@@ -29,19 +29,23 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
     if (match.match === 'ambiguous') {
       throw namedError(
         (names) =>
-          new AmbiguousYieldLoopsError({ field: FIELD, vaultId: vault.id, candidates: match.candidateIds }, names),
+          new AmbiguousYieldLoopsError(
+            { field: FIELD, vaultId: vault.id, yieldPositionIds: match.candidateIds },
+            names,
+          ),
       );
     }
     return liveOf(match.loopIds);
   }
   const allowed =
     match.match === 'none' ? live : liveOf(match.match === 'ambiguous' ? match.candidateIds : match.loopIds);
-  const candidates = allowed.map(({ id }) => id).toSorted((a, b) => a - b);
+  const allowedIds = allowed.map(({ id }) => id).toSorted((a, b) => a - b);
   const hint =
-    candidates.length === 0 ? 'Leave the field out: no loop can be its own.' : `Send some of ${candidates.join(', ')}.`;
+    allowedIds.length === 0 ? 'Leave the field out: no loop can be its own.' : `Send some of ${allowedIds.join(', ')}.`;
   if (requested.length === 0) {
     throw namedError(
-      ({ input }) => new BadRequestError(`${input(FIELD)} is empty. ${hint}`, { field: FIELD, limit: { candidates } }),
+      ({ input }) =>
+        new BadRequestError(`${input(FIELD)} is empty. ${hint}`, { field: FIELD, limit: { oneOf: allowedIds } }),
     );
   }
   const named = new Set<number>();
@@ -52,12 +56,12 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
           new BadRequestError(`${input(FIELD)}: ${why} ${hint}`, {
             field: FIELD,
             value: String(id),
-            limit: { candidates },
+            limit: { oneOf: allowedIds },
           }),
       );
     if (named.has(id)) throw refuse(`${id} is named twice.`);
     named.add(id);
-    if (!candidates.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);
+    if (!allowedIds.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);
   }
   return requested.flatMap((id) => allowed.filter((held) => held.id === id));
 }

@@ -146,8 +146,8 @@ describe('a registration under an idempotency key', () => {
     const again = await create({ threshold: '-1000.0', label: ' ' }, keyed('key-1'));
     expect([again.status, again.body]).toEqual([200, first]);
     const { body } = await service.graphql(
-      'mutation ($input: CreateAlertInput!) { createAlert(input: $input) { secret alert { alertId } } }',
-      { input: { ...bodyOf(), condition: 'APY_BELOW', idempotencyKey: 'key-1' } },
+      'mutation ($chainId: ChainId!, $input: CreateAlertInput!) { createAlert(chainId: $chainId, input: $input) { secret alert { alertId } } }',
+      { chainId: 1, input: { ...bodyOf(), chainId: undefined, condition: 'APY_BELOW', idempotencyKey: 'key-1' } },
       PARTNER,
     );
     expect(body.data.createAlert).toEqual({ secret: first.secret, alert: { alertId: first.alert.id } });
@@ -239,8 +239,8 @@ describe('a registration under an idempotency key', () => {
 
   test('error: a key with other characters in GraphQL', async () => {
     const { body } = await service.graphql(
-      'mutation ($input: CreateAlertInput!) { createAlert(input: $input) { secret } }',
-      { input: { ...bodyOf(), condition: 'APY_BELOW', idempotencyKey: 'ü' } },
+      'mutation ($chainId: ChainId!, $input: CreateAlertInput!) { createAlert(chainId: $chainId, input: $input) { secret } }',
+      { chainId: 1, input: { ...bodyOf(), chainId: undefined, condition: 'APY_BELOW', idempotencyKey: 'ü' } },
       PARTNER,
     );
     const [error] = body.errors as Json[];

@@ -96,7 +96,7 @@ describe('deposit', () => {
     const [rest, graphql] = [await build('deposit', input), await vaults.verbs.deposit(input)];
     expect(graphql).toMatchObject({
       __typename: 'EquityDepositPlan',
-      atomicRequired: true,
+      atomic: true,
       action: 'EQUITY_DEPOSIT',
     });
     expect(graphql.calls.map(({ to, data }: Json) => ({ to, data }))).toEqual(rest.calls);

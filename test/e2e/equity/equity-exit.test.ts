@@ -49,7 +49,7 @@ describe('exit', () => {
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: owner('shareholder') });
     expect(exit).toMatchObject({
       __typename: 'EquityExitPlan',
-      closedPositionIndexes: [0],
+      yieldPositionIds: [0],
       position: { yieldLoopMatch: 'BASIS' },
     });
     await vaults.verbs.sendAtomically(owner('shareholder'), exit.calls);
@@ -126,14 +126,14 @@ describe('exit', () => {
     expect(refused.status).toBe(400);
     expect(refused.body.error).toMatchObject({
       code: 'bad_request',
-      details: { field: 'body.yieldPositionIds', vaultId: vault.id, candidates: [0, 1] },
+      details: { field: 'body.yieldPositionIds', vaultId: vault.id, yieldPositionIds: [0, 1] },
     });
     expect(await vaults.verbs.exit(body)).toMatchObject({
       __typename: 'AmbiguousYieldLoopsRefusal',
       code: 'AMBIGUOUS_YIELD_LOOPS',
-      field: 'input.yieldPositionIndexes',
+      field: 'input.yieldPositionIds',
       retryable: false,
-      candidatePositionIndexes: [0, 1],
+      yieldPositionIds: [0, 1],
     });
     const exit = await build('exit', { ...body, yieldPositionIds: [0] });
     await vaults.verbs.sendAtomically(owner('ambiguous'), exit.calls);
@@ -147,14 +147,14 @@ describe('exit', () => {
     const position = await positionIn(vault, wallet);
     expect(position).toMatchObject({ yieldLoopMatch: 'tagged', yieldLoops: [{ id: 1 }] });
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: wallet });
-    expect(exit).toMatchObject({ closedPositionIndexes: [1], position: { yieldLoopMatch: 'TAGGED' } });
+    expect(exit).toMatchObject({ yieldPositionIds: [1], position: { yieldLoopMatch: 'TAGGED' } });
     const refused = await vaults.verbs.post('/v1/partner/equity/exit/build', {
       strategyId: vault.id,
       userAddress: wallet,
       yieldPositionIds: [0],
     });
     expect(refused.status).toBe(400);
-    expect(refused.body.error.details).toMatchObject({ limit: { candidates: [1] } });
+    expect(refused.body.error.details).toMatchObject({ limit: { oneOf: [1] } });
     await unregister(wallet);
   });
 
@@ -164,7 +164,7 @@ describe('exit', () => {
     await register(wallet, vault, 0);
     await leaveOneUnit(vault, wallet, 0);
     const exit = await vaults.verbs.exit({ strategyId: vault.id, userAddress: wallet });
-    expect(exit).toMatchObject({ __typename: 'EquityExitPlan', closedPositionIndexes: [] });
+    expect(exit).toMatchObject({ __typename: 'EquityExitPlan', yieldPositionIds: [] });
     await vaults.verbs.sendAtomically(wallet, exit.calls);
     expect(await vaults.verbs.stockLeg(vault, wallet)).toEqual({ borrowShares: 0n, collateral: 0n });
     await unregister(wallet);
@@ -216,7 +216,7 @@ describe('the oracle cap on the sale of a loop', () => {
     });
     expect(await vaults.verbs.exit(body)).toMatchObject({
       __typename: 'LimitExceededRefusal',
-      field: 'input.yieldPositionIndexes',
+      field: 'input.yieldPositionIds',
       limits: [
         { name: 'maxPriceImpactPct', value: '1' },
         { name: 'maxSwapLossPct', value: expect.stringMatching(/^\d\.\d{1,2}$/) },

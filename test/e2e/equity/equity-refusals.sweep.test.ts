@@ -98,13 +98,13 @@ describe('which vault', () => {
   test.each([1, 10])('error: chain %s has none', async (chainId) => {
     await refused({ chainId }, 400, 'bad_request');
     const { body: answer } = await service.graphql(
-      'query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename } }',
+      'query($chainId: ChainId, $input: EquityDepositInput!) { equityDepositPreview(chainId: $chainId, input: $input) { __typename } }',
       { input: body({ chainId }) },
       PARTNER,
     );
     expect(answer.errors?.[0].extensions).toMatchObject({
       code: 'bad_request',
-      details: { field: 'input.chainId', limit: { oneOf: chainId === 1 ? [CHAIN_ID] : [1, CHAIN_ID] } },
+      details: { field: 'chainId', limit: { oneOf: chainId === 1 ? [CHAIN_ID] : [1, CHAIN_ID] } },
     });
   });
 

@@ -141,7 +141,7 @@ describe('a node that fails', () => {
     expect(status).toBe(200);
     expect(body.freshness.borrow).toEqual({ asOf: measuredAt, staleAfterSec: 300, staleForSec: 901 });
     const { body: graphql } = await service.graphql(
-      `{ strategy(strategyId: "${SUSDE_PYUSD}") { freshness { borrow { asOf staleForSec ageSec } } } }`,
+      `{ strategy(id: "${SUSDE_PYUSD}") { freshness { borrow { asOf staleForSec ageSec } } } }`,
     );
     expect(graphql.data.strategy.freshness.borrow.asOf).toBe(measuredAt);
     proxy.set({ kind: 'pass' });
@@ -255,7 +255,7 @@ describe('a contract that fails', () => {
     const listed = await service.get('/v1/strategies');
     expect(listed.body.strategies.some(({ id }: Json) => id === drained.id)).toBe(false);
     const { body: graphql } = await service.graphql(
-      `{ strategy(strategyId: "${drained.id}") { visibility { listed checks { rule passed value threshold } } } }`,
+      `{ strategy(id: "${drained.id}") { visibility { listed checks { rule passed value threshold } } } }`,
     );
     const { listed: isListed, checks } = graphql.data.strategy.visibility;
     expect(isListed).toBe(false);

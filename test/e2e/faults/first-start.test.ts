@@ -36,10 +36,10 @@ const rows = (id: string) => [
 /** Documents by a name. */
 const documents = (id: string): Readonly<Record<string, string>> => ({
   strategies: '{ strategies { totalCount } }',
-  'strategies of one chain': '{ strategies(filter: { chainIds: [1], listedOnly: false }) { totalCount } }',
-  strategy: `{ strategy(strategyId: "${id}") { strategyId } }`,
+  'strategies of one chain': '{ strategies(chainIds: [1], filter: { listedOnly: false }) { totalCount } }',
+  strategy: `{ strategy(id: "${id}") { strategyId } }`,
   markets: '{ markets { totalCount } }',
-  market: `{ market(marketId: "${id}") { marketId strategies { strategyId } } }`,
+  market: `{ market(id: "${id}") { marketId strategies { strategyId } } }`,
   node: `{ node(id: "${encodeGlobalId('LoopStrategy', `1:${id}`)}") { __typename id } }`,
   nodes: `{ nodes(ids: ["${encodeGlobalId('Market', `1:${id}`)}"]) { __typename id } }`,
 });

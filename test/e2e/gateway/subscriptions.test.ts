@@ -9,8 +9,8 @@ import { type EventStream, subscribe } from '../../support/sse.ts';
 
 const skipped = whyNoRedis();
 
-const STRATEGIES = `subscription ($filter: StrategyFilter, $since: [ChainVersion!]) {
-  strategyChanged(filter: $filter, since: $since) {
+const STRATEGIES = `subscription ($chainIds: [ChainId!], $filter: StrategyFilter, $since: [ChainVersion!]) {
+  strategyChanged(chainIds: $chainIds, filter: $filter, since: $since) {
     chain { chainId } version complete changed { id: strategyId liquidityUsd freshness { borrow { staleForSec } } } removed: removedStrategyIds
   }
 }`;
@@ -23,7 +23,7 @@ const POSITIONS = `subscription ($address: Address!) {
     reading { id address chainIds positions { nodes { id debtAmount } } }
   }
 }`;
-const ALL_ON_ONE = { filter: { chainIds: [1], listedOnly: false } };
+const ALL_ON_ONE = { chainIds: [1], filter: { listedOnly: false } };
 const ALL_ON_BOTH = { filter: { listedOnly: false } };
 
 describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', () => {
@@ -106,10 +106,10 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
   test('behavior: an event is sent only when a selected field has changed, with the entries that have', async () => {
     await closeAll();
     const only = (fields: string) =>
-      `subscription ($filter: StrategyFilter) { strategyChanged(filter: $filter) { version complete changed { id: strategyId ${fields} } } }`;
+      `subscription ($chainIds: [ChainId!], $filter: StrategyFilter) { strategyChanged(chainIds: $chainIds, filter: $filter) { version complete changed { id: strategyId ${fields} } } }`;
     const liquidity = await open(only('liquidityUsd supplyUsd'), ALL_ON_ONE);
     const limits = await open(only('ltvLimits { maxPct } freshness { borrow { asOf } }'), ALL_ON_ONE);
-    const versions = await open('subscription { strategyChanged(filter: { chainIds: [1] }) { version } }');
+    const versions = await open('subscription { strategyChanged(chainIds: [1]) { version } }');
     for (const stream of [liquidity, limits, versions]) await changeOf(stream);
     const quiet = limits.next();
     const id = await supply();
@@ -124,7 +124,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
   test('behavior: a reader that reconnects with the id of its last event gets only the differences', async () => {
     await closeAll();
     const fields = '{ version complete changed { id: strategyId liquidityUsd } }';
-    const query = `subscription ($filter: StrategyFilter) { strategyChanged(filter: $filter) ${fields} }`;
+    const query = `subscription ($chainIds: [ChainId!], $filter: StrategyFilter) { strategyChanged(chainIds: $chainIds, filter: $filter) ${fields} }`;
     const back = async (id: string | undefined, at = api, text = query) => {
       const stream = await subscribe(at.url, text, ALL_ON_ONE, { 'last-event-id': id ?? '' });
       streams.push(stream);
@@ -287,7 +287,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'subscriptions across processes', (
   });
 
   test('error: bad_request for a chain that is not served', async () => {
-    const stream = await open(STRATEGIES, { filter: { chainIds: [5] } });
+    const stream = await open(STRATEGIES, { chainIds: [5] });
     expect((await stream.next()).errors[0].extensions.code).toBe('bad_request');
   });
 

@@ -240,9 +240,9 @@ describe('GET /v1/partner/positions/{address}/{id}/deleverage-options', () => {
     const reasonsOf = async (id: number, targetLtvPct: string) => {
       const { status, body } = await optionsOf(id, `targetLtvPct=${targetLtvPct}`);
       expect(status, JSON.stringify(body)).toBe(200);
-      const query = `query ($wallet: Address!, $id: Int!, $targetLtvPct: Decimal) { position(wallet: $wallet, chainId: 1, positionIndex: $id) {
+      const query = `query ($wallet: Address!, $id: PositionId!, $targetLtvPct: Decimal) { position(wallet: $wallet, id: $id) {
         deleverageOptions(targetLtvPct: $targetLtvPct) { ... on DeleverageOptions { options { action unavailable { code message retryable } } } } } }`;
-      const typed = await service.graphql(query, { wallet: user, id, targetLtvPct }, PARTNER);
+      const typed = await service.graphql(query, { wallet: user, id: `1-${id}`, targetLtvPct }, PARTNER);
       expect(typed.body.errors).toBeUndefined();
       expect(typed.body.data.position.deleverageOptions.options).toEqual(
         body.options.map(({ action, unavailable: why }: Json) => ({
@@ -275,11 +275,11 @@ describe('GET /v1/partner/positions/{address}/{id}/deleverage-options', () => {
       const local = service.world.chains.on(1);
       const state = await local.snapshot();
       await local.moveOracle(on, '-20');
-      const query = `query ($wallet: Address!, $id: Int!) { position(wallet: $wallet, chainId: 1, positionIndex: $id) {
+      const query = `query ($wallet: Address!, $id: PositionId!) { position(wallet: $wallet, id: $id) {
         deleverageOptions { ... on DeleverageOptions { underWater { code debtAmount collateralValueAmount excessAmount excessUsd message } } } } }`;
       const [{ body }, typed, equity] = await Promise.all([
         optionsOf(id, ''),
-        service.graphql(query, { wallet: user, id }, PARTNER),
+        service.graphql(query, { wallet: user, id: `1-${id}` }, PARTNER),
         equityOf(on, id),
       ]);
       await local.revert(state);

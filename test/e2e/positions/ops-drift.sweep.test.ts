@@ -263,7 +263,7 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
     await enter('?chain=4663&sort.items=-VALUE_USD&sort.markets=-count');
     const shown = await page.locator('#items tbody td:first-child a:first-child').allInnerTexts();
     const { items } = await ask(
-      '{ ops { items(isWhole: true, first: 500, filter: { chainIds: [4663] }, orderBy: { field: VALUE_USD }) { nodes { ... on PortfolioLoop { pnl { netValueUsd } } ... on PortfolioVault { pnl { netValueUsd } } } } } }',
+      '{ ops { items(isWhole: true, first: 500, chainIds: [4663], orderBy: { field: VALUE_USD }) { nodes { ... on PortfolioLoop { pnl { netValueUsd } } ... on PortfolioVault { pnl { netValueUsd } } } } } }',
     );
     const positions = await saved(page, 'positions', 'CSV', true);
     expect(positions.name).toMatch(/^positions-chain-4663-\d{8}T\d{6}Z\.csv$/);

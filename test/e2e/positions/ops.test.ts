@@ -196,7 +196,7 @@ describe('ops { … }', () => {
   });
 
   test('behavior: the pages together equal the list, in every order', async () => {
-    for (const field of ['VALUE_USD', 'PNL_USD', 'LTV_HEADROOM', 'OPENED_AT']) {
+    for (const field of ['VALUE_USD', 'PNL_USD', 'HEADROOM', 'OPENED_AT']) {
       const query = `query ($first: Int!, $after: String) { ops { portfolios(orderBy: { field: ${field}, direction: ASC }, first: $first, after: $after) {
         totalCount pageInfo { hasNextPage endCursor } nodes { wallet chainId } } } }`;
       const whole = (await ask(query, { first: 500 })).portfolios;
@@ -213,19 +213,19 @@ describe('ops { … }', () => {
   });
 
   test('behavior: filters by chain, status, market, drift, vault, size and headroom', async () => {
-    const items = async (filter: Record<string, unknown>) =>
+    const items = async (filter: Record<string, unknown>, chainIds?: readonly number[]) =>
       (
         await ask(
-          `query ($filter: PortfolioFilter) { ops { items(filter: $filter, first: 500) { totalCount nodes {
+          `query ($chainIds: [ChainId!], $filter: PortfolioFilter) { ops { items(chainIds: $chainIds, filter: $filter, first: 500) { totalCount nodes {
              ... on PortfolioLoop { position { chainId status strategyId ltvHeadroomPct netValueUsd } drift { kind } }
              ... on PortfolioVault { vaultId chainId status } } } } }`,
-          { filter },
+          { filter, chainIds },
         )
       ).items.nodes;
     const all = await items({});
     const loops = all.filter(({ position }: Json) => position);
     for (const chainId of CHAINS) {
-      const found = await items({ chainIds: [chainId] });
+      const found = await items({}, [chainId]);
       expect(found.every((item: Json) => (item.position ?? item).chainId === chainId)).toBe(true);
     }
     expect((await items({ statuses: ['LIQUIDATED'] })).length).toBe(2);
@@ -242,7 +242,7 @@ describe('ops { … }', () => {
     const large = await items({ minValueUsd: '50000' });
     expect(large.length).toBeGreaterThan(1);
     expect(large.every(({ position }: Json) => Number(position.netValueUsd) >= 50_000)).toBe(true);
-    const near = await items({ maxLtvHeadroomPct: '2', statuses: ['OPEN'] });
+    const near = await items({ maxHeadroomPct: '2', statuses: ['OPEN'] });
     expect(
       near.map(({ position }: Json) => Number(position.ltvHeadroomPct)).every((points: number) => points <= 2),
     ).toBe(true);

@@ -3,8 +3,8 @@ const ID = `0x${'ab'.repeat(32)}`;
 const WALLET = ID.slice(0, 42);
 
 export const REFUSED_FILTERS = [
-  ['an unsupported chain', 'filter: { chainIds: [7] }', 'chainId=7', 'chainId'],
-  ['a number that is no chain id', 'filter: { chainIds: [-1] }', 'chainId=4663.0', 'chainId'],
+  ['an unsupported chain', 'chainIds: [7]', 'chainId=7', 'chainId'],
+  ['a number that is no chain id', 'chainIds: [-1]', 'chainId=4663.0', 'chainId'],
   ['SQL for a kind', 'filter: { kinds: ["no_db_row\' or true"] }', "kind=no_db_row' or true", 'kind'],
   ['an unknown severity', 'filter: { severities: [URGENT] }', 'severity=HIGH', 'severity'],
   ['a short address', 'filter: { wallets: ["0x12"] }', 'address=0x12', 'address'],

@@ -110,7 +110,7 @@ test('strategies and markets show the age of the oracle price like positions', a
     const rest = (await service.get(`/v1/strategies?chainId=${chainId}`)).body.strategies;
     const app = (await service.get(`/v1/app/markets?chainId=${chainId}`)).body.markets;
     const graphql = await service.graphql(
-      `{ strategies(filter: { chainIds: [${chainId}] }, first: 60) { nodes { id: strategyId oraclePriceAsOf gaps { field reason } market { id: marketId oraclePriceAsOf gaps { field reason } } } } }`,
+      `{ strategies(chainIds: [${chainId}], first: 60) { nodes { id: strategyId oraclePriceAsOf gaps { field reason } market { id: marketId oraclePriceAsOf gaps { field reason } } } } }`,
       {},
       PARTNER,
     );

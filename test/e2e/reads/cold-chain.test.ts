@@ -53,7 +53,7 @@ test('the lists of GraphQL do the same', async () => {
     { chainId: 4663, reason: 'NOT_READY', retryAfterSec: 2, waitingFor: ['LENDING_STATE', 'ORACLE'] },
   ];
   expect(body.data).toEqual({ markets: { missingChains }, strategies: { missingChains } });
-  const alone = await service.graphql('{ strategies(filter: { chainIds: [4663] }) { totalCount } chains { chainId } }');
+  const alone = await service.graphql('{ strategies(chainIds: [4663]) { totalCount } chains { chainId } }');
   expect(alone.body.data).toEqual({ strategies: null, chains: [{ chainId: 1 }, { chainId: 4663 }] });
   expect(alone.body.errors).toMatchObject([{ path: ['strategies'], extensions: { code: 'not_ready' } }]);
 });
@@ -66,7 +66,7 @@ test('a list names a missing strategy until its facts are measured', async () =>
   const waiting = { id: market?.id, symbol: expect.any(String), waitingFor: ['collateralApy'] };
   expect(known.body.missing).toEqual({ groups: [], strategies: [waiting] });
   const query =
-    '{ strategies(filter: { chainIds: [1] }, first: 1) { missing: missingFacts { chainId strategies { id: strategyId } } } }';
+    '{ strategies(chainIds: [1], first: 1) { missing: missingFacts { chainId strategies { id: strategyId } } } }';
   const { body } = await service.graphql(query);
   expect(body.data.strategies.missing).toEqual([{ chainId: 1, strategies: [{ id: market?.id }] }]);
 

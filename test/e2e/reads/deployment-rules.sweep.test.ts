@@ -48,7 +48,7 @@ async function silence(chainId: number, views: readonly string[]): Promise<void>
   await service.refresh(`deployment:${chainId}`);
 }
 
-const STRATEGY = `query($id: StrategyId!) { strategy(strategyId: $id) {
+const STRATEGY = `query($id: StrategyId!) { strategy(id: $id) {
   visibility { visible: listed checks { name: rule passed value threshold source note freshness { asOf staleAfterSec } } }
   deployment { paused supported correlated liquidationBufferPct source freshness { asOf } gaps { field reason message } }
   gaps { field reason message } ltvPct: ltvLimits { max: maxPct safe: safePct }

@@ -38,10 +38,10 @@ async function read(chainId: number, id: string, wallet: string) {
     service.get(`/v1/partner/positions/${wallet}?chainId=${chainId}`, PARTNER),
     service.get(`/v1/ops/portfolio/${wallet}?chainId=${chainId}`, OPS),
     service.graphql(AGGREGATES, {}, OPS),
-    service.graphql(`{ market(marketId: "${id}") { warnings { code field value message } } }`),
+    service.graphql(`{ market(id: "${id}") { warnings { code field value message } } }`),
   ]);
   const inGraphql = await service.graphql(
-    `{ tvl { total: totals { divergentUsd } chains { chainId totals { divergentUsd } oracleDivergences { marketId oracle: oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions: positionCount } } } }`,
+    `{ tvl { total { divergentUsd } chains { chainId divergentUsd oracleDivergences { marketId oracle: oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positions: positionCount } } } }`,
   );
   expect(inGraphql.body.errors).toBeUndefined();
   const own = (list: Json[]) => list.find((item) => item.strategyId === id || item.id === id);
@@ -99,7 +99,7 @@ test.each(CASES)('against %s and %s on chain %i: %s', async (whenLower, whenAbsu
     // A warning in the memory of the process would be lost with it.
     if (factor < 100n && against === 'before') {
       await service.restart();
-      const restarted = await service.graphql(`{ market(marketId: "${market.id}") { warnings { code } } }`);
+      const restarted = await service.graphql(`{ market(id: "${market.id}") { warnings { code } } }`);
       expect(codesOf(restarted.body.data.market.warnings)).toEqual([code.toUpperCase()]);
     }
     for (const [where, warnings] of Object.entries(during.codes)) {

@@ -38,7 +38,6 @@ const VAULT = 'equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bb
 const [stranger] = untouchedAccounts;
 const collateral = tokenOf(1, 'sUSDe').address;
 const open = { strategyId: SUSDE_PYUSD, payToken: collateral, amount: '100', target: { leverage: '3' } };
-const at = (positionIndex: number) => ({ at: { chainId: 1, positionIndex } });
 const onType = (name: string, more = '') => `... on ${name} { ${on(name)} ${more} } ... on Refusal { code message }`;
 const PLANS: readonly (readonly [name: string, query: string, variables: () => Json])[] = [
   ['a preview', PREVIEW.replace(on('LeveragePreview'), onType('LeveragePreview')), () => ({ input: open })],
@@ -63,7 +62,7 @@ const PLANS: readonly (readonly [name: string, query: string, variables: () => J
       [
         `a plan to ${name}`,
         `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ${onType('LeveragePlan', `position { exitNow { ${on('ExitNow')} } }`)} } }`,
-        () => ({ wallet: seededWallet('looper').account.address, input: { position: at(0), action } }),
+        () => ({ wallet: seededWallet('looper').account.address, input: { position: '1-0', action } }),
       ] as const,
   ),
   [

@@ -10,10 +10,10 @@ import { type EventStream, subscribe } from '../../support/sse.ts';
  */
 
 const ADDED = 130;
-const STRATEGIES = `subscription { strategyChanged(filter: { chainIds: [1], listedOnly: false }) {
+const STRATEGIES = `subscription { strategyChanged(chainIds: [1], filter: { listedOnly: false }) {
   version complete changed { id: strategyId liquidityUsd }
 } }`;
-const FRESH = `{ strategies(first: 1, maxAge: 5, filter: { chainIds: [1], listedOnly: false }) {
+const FRESH = `{ strategies(first: 1, maxAge: 5, chainIds: [1], filter: { listedOnly: false }) {
   nodes { freshness { borrow { asOf } } }
 } }`;
 

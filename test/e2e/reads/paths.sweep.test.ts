@@ -166,7 +166,7 @@ describe('identifiers', () => {
     expectEnvelope(await service.get(path), 404, 'not_found');
   });
   test('a vault has the histories of its markets', async () => {
-    const query = '{ strategy(strategyId: "$") { marketId ... on EquityVaultStrategy { yieldStrategyId } } }';
+    const query = '{ strategy(id: "$") { marketId ... on EquityVaultStrategy { yieldStrategyId } } }';
     const { marketId, yieldStrategyId } = (await service.graphql(query.replace('$', VAULT))).body.data.strategy;
     const [, borrow, collateral, incentives] = withId(VAULT);
     for (const [path = '', id] of [
@@ -192,7 +192,7 @@ describe('leveraged-APY history', () => {
 
   test('each day has the recorded rates of both sides, of loops without incentives', async () => {
     const rates = 'points { at ratePct }';
-    const query = `{ strategies(filter: { chainIds: [1] }, first: 8) { nodes { strategyId borrowIncentive { aprPct } collateralIncentive { aprPct }
+    const query = `{ strategies(chainIds: [1], first: 8) { nodes { strategyId borrowIncentive { aprPct } collateralIncentive { aprPct }
       ... on LoopStrategy { defaultLeverage { leverage } market { collateralApyHistory { ${rates} } borrowApyHistory { ${rates} } borrowIncentiveHistory { ${rates} } } } } } }`;
     const { body: answer } = await service.graphql(query);
     expect(answer.errors).toBeUndefined();

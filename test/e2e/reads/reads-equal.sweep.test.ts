@@ -45,7 +45,7 @@ describe('histories', () => {
   ] as const;
   test.each(ONE)('%s = %s', async (field, path, point) => {
     const data = await ask(
-      `{ market(marketId: "${SUSDE_PYUSD}") { ${field} { marketId freshness { asOf status } points { at ratePct } gaps { field } } } }`,
+      `{ market(id: "${SUSDE_PYUSD}") { ${field} { marketId freshness { asOf status } points { at ratePct } gaps { field } } } }`,
     );
     const { marketId: id, freshness, points, gaps } = data.market[field];
     const { body } = await service.get(path);
@@ -76,7 +76,7 @@ describe('histories', () => {
   });
 
   const points = async (args: string): Promise<Json[]> =>
-    (await ask(`{ market(marketId: "${SUSDE_PYUSD}") { borrowApyHistory(${args}) { points { at ratePct } } } }`)).market
+    (await ask(`{ market(id: "${SUSDE_PYUSD}") { borrowApyHistory(${args}) { points { at ratePct } } } }`)).market
       .borrowApyHistory.points;
 
   test('range, resolution and downsampling', async () => {
@@ -101,7 +101,7 @@ describe('histories', () => {
     await pass(HOUR_SEC);
     const after = await raw();
     expect(after).toHaveLength(before.length + 2);
-    const market = await ask(`{ market(marketId: "${SUSDE_PYUSD}") { borrowApyPct } }`);
+    const market = await ask(`{ market(id: "${SUSDE_PYUSD}") { borrowApyPct } }`);
     expect(Number(after.at(-1)?.ratePct)).toBeCloseTo(Number(market.market.borrowApyPct), 8);
   });
 

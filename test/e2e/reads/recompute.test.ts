@@ -66,7 +66,7 @@ async function usdPrice(token: Token): Promise<Exact> {
 /** The market accrued to the block that the service read. */
 async function onChain(market: Market) {
   const { client } = service.world.chains.on(market.chainId);
-  const { body } = await service.graphql(`{ market(marketId: "${market.id}") { state { readAt { blockNumber } } } }`);
+  const { body } = await service.graphql(`{ market(id: "${market.id}") { state { readAt { blockNumber } } } }`);
   const blockNumber = BigInt(body.data.market.state.readAt.blockNumber);
   const { timestamp } = await client.getBlock({ blockNumber });
   const stored = await fetchMarket(market.id as string as SdkMarketId, client, {
@@ -166,7 +166,7 @@ describe('a loop strategy', () => {
 });
 
 describe('an equity vault', () => {
-  const VAULTS = `{ strategies(filter: { chainIds: [4663], kinds: [EQUITY_VAULT], listedOnly: false }) { nodes {
+  const VAULTS = `{ strategies(chainIds: [4663], filter: { kinds: [EQUITY_VAULT], listedOnly: false }) { nodes {
     strategyId marketId curator correlated apyPct borrowApyPct ltvLimits { liquidationPct maxPct } liquidityUsd
     collateralPrice { usd } loanPrice { usd }
     ... on EquityVaultStrategy {

@@ -218,7 +218,7 @@ describe('repeated operations', () => {
   });
 
   it('behavior: errors are created for each caller, also from compiled operations', async () => {
-    const query = 'query One($id: StrategyId!) { strategy(strategyId: $id) { id: strategyId utilizationPct } }';
+    const query = 'query One($id: StrategyId!) { strategy(id: $id) { id: strategyId utilizationPct } }';
     const known = (await ask('{ strategies(first: 1) { nodes { id: strategyId } } }')).body.data.strategies.nodes[0].id;
     for (let round = 0; round < 5; round += 1) {
       expect((await ask(query, { id: known }, PARTNER)).body.data.strategy.id).toBe(known);

@@ -6,7 +6,7 @@ import type { Json } from '../../support/service.ts';
  */
 
 /** Every field of a strategy that the contract has. */
-export const STRATEGIES_QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strategies(filter: { chainIds: [$chainId], listedOnly: false }, first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
+export const STRATEGIES_QUERY = `query ($chainId: ChainId!, $first: Int!, $after: String) { strategies(chainIds: [$chainId], filter: { listedOnly: false }, first: $first, after: $after) { pageInfo { hasNextPage endCursor } nodes {
   __typename strategyId chainId marketId correlated curator
   collateral { address displaySymbol name decimals category project yieldSource description isPt maturesAt maturityDaysLeft underlyingAddress underlyingSymbol }
   loan { address displaySymbol decimals }

@@ -20,6 +20,11 @@ const enumsOf = (given: Json) =>
   Object.fromEntries(
     Object.entries<Json>(given).map(([name, value]) => [name, WORDS.has(name) ? value.toUpperCase() : value]),
   );
+/** The chain is an argument beside the input, and a position has one name for its index and its id. */
+const alertVariables = ({ chainId, positionIndex: positionId, ...input }: Json) => ({
+  chainId,
+  input: enumsOf({ ...input, positionId }),
+});
 const WORDS = new Set(['subject', 'condition', 'status']);
 const pageOf = ({ query }: Example) => {
   const { limit, ...rest } = (query ?? {}) as Json;
@@ -43,8 +48,8 @@ export const ALERT_ROWS: Readonly<Record<string, Row>> = {
       (
         await ask(
           service,
-          `mutation ($input: CreateAlertInput!) { createAlert(input: $input) { secret alert { ${ALERT} } } }`,
-          { input: enumsOf(body) },
+          `mutation ($chainId: ChainId!, $input: CreateAlertInput!) { createAlert(chainId: $chainId, input: $input) { secret alert { ${ALERT} } } }`,
+          alertVariables(body),
         )
       ).createAlert,
   },

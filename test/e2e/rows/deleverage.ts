@@ -14,14 +14,13 @@ export function deleverageRow({
 }): Row {
   return {
     ask: async (service, example) => {
-      const query = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!, $targetLtvPct: Decimal, $targetHeadroomPct: Decimal, $maxSwapLossPct: Decimal) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId strategyId
+      const query = `query ($wallet: Address!, $id: PositionId!, $targetLtvPct: Decimal, $targetHeadroomPct: Decimal, $maxSwapLossPct: Decimal) { position(wallet: $wallet, id: $id) { chainId wallet positionIndex positionId strategyId
       deleverageOptions(targetLtvPct: $targetLtvPct, targetHeadroomPct: $targetHeadroomPct, maxSwapLossPct: $maxSwapLossPct) { ... on DeleverageOptions { isNeeded ltvPct targetLtvPct safeLtvPct maxLtvPct liquidationLtvPct excessDebtAmount cheapestAction cheapestAffordableAction underWater { code debtAmount collateralValueAmount excessAmount excessUsd message } readAt { blockNumber blockAt }
         options { action steps { action token { address symbol } amount isFull fromProceeds simulatedGas } affordability walletBalance costUsd simulatedGas gasUsd unavailable { code message retryable }
           preview { ${estimate} ${preview} borrowApy { beforePct afterPct } note } } } } } }`;
       const { position } = await dataOf(service, query, {
         wallet: example.params?.address,
-        chainId: chainOf(example),
-        index: indexOf(example),
+        id: `${chainOf(example)}-${indexOf(example)}`,
         targetLtvPct: example.query?.targetLtvPct,
         targetHeadroomPct: example.query?.targetHeadroomPct,
         maxSwapLossPct: example.query?.maxSwapLossPct,

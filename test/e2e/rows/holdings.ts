@@ -24,7 +24,7 @@ const POSITION = `positionIndex positionId chainId strategyId status open liquid
 const RESULT =
   'depositedUsd returnedUsd netValueUsd badDebtUsd divergentUsd baseResultUsd incentivesUsd totalUsd yieldFeeUsd baseResultAfterFeeUsd totalAfterFeeUsd returnOnEquityPct';
 const LIVE_POSITION = `${POSITION} openedAt explorerLinks { walletUrl proxyUrl blockUrl } pnl { ${RESULT} } manualModeCalls ${CALL} ${AGES} collateralApy { asOf staleAfterSec staleForSec } }`;
-const VAULT = `strategyId chainId curator stockToken { displaySymbol } yieldLoopMatch ambiguousPositionIndexes netValueUsd netApyPct readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }
+const VAULT = `strategyId chainId curator stockToken { displaySymbol } yieldLoopMatch yieldPositionIds netValueUsd netApyPct readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }
   stock { collateralAmount collateralUsd priceUsd debtAmount ltvPct liquidationLtvPct ltvHeadroomPct liquidationPriceUsd priceDropToLiquidationPct borrowApyPct }`;
 const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
 
@@ -92,7 +92,7 @@ const POSITIONS: readonly Name[] = [
   [/stockSymbol$/, 'stockToken.displaySymbol'],
   [/stock\.collateral$/, 'stock.collateralAmount'],
   [/stock\.debtUsdg$/, 'stock.debtAmount'],
-  [/ambiguousYieldLoopIds/, 'ambiguousPositionIndexes'],
+  [/ambiguousYieldLoopIds/, 'yieldPositionIds'],
   [/warnings\.(\d+)\.field$/, 'warnings.$1.field', 'fieldOfWarning'],
 ];
 const NO_VALUE: OneSided = [[/\.value = 0$/, 'a call that sends nothing has no value in /v1']];
@@ -127,12 +127,12 @@ const managePlan = bundle('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_
 const depositPlan = plan(
   'equityDepositPlan',
   'EquityDepositInput',
-  `... on EquityDepositPlan { ${ESTIMATE} ${PLAN} atomicRequired calls ${CALL} ${DEPOSIT} } ... on Refusal { code message }`,
+  `... on EquityDepositPlan { ${ESTIMATE} ${PLAN} atomic calls ${CALL} ${DEPOSIT} } ... on Refusal { code message }`,
 );
 const exitPlan = plan(
   'equityExitPlan',
   'EquityExitInput',
-  `... on EquityExitPlan { ${ESTIMATE} ${PLAN} atomicRequired calls ${CALL} position { ${LIVE_VAULT} } } ... on Refusal { code message }`,
+  `... on EquityExitPlan { ${ESTIMATE} ${PLAN} atomic calls ${CALL} position { ${LIVE_VAULT} } } ... on Refusal { code message }`,
 );
 /** The action as the schema has it: one field of one input. */
 function actionOf({ action, full, leverage, desiredLtv, chainId: _chainId, ...given }: Json): Json {
@@ -153,10 +153,10 @@ const leveragePreview: Row = {
   typedOnly: [[/^(chainId|strategyId|action) /, 'the caller asked for it']],
 };
 const equityPreview: Row = {
-  ask: async (service, { body: { slippage, ...rest } }) => {
-    const query = `query ($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
+  ask: async (service, { body: { slippage, chainId, ...rest } }) => {
+    const query = `query ($chainId: ChainId, $input: EquityDepositInput!) { equityDepositPreview(chainId: $chainId, input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
     const input = { ...rest, maxSlippageBps: slippage === undefined ? undefined : String(slippage * 10_000) };
-    return (await dataOf(service, query, { input })).equityDepositPreview;
+    return (await dataOf(service, query, { chainId, input })).equityDepositPreview;
   },
   names: DEPOSITED,
 };
@@ -173,7 +173,6 @@ const walletStress: Row = {
     [/^(positions\.\d+\.)id$/, '$1positionIndex'],
   ],
 };
-const BATCH: readonly Name[] = [[/^atomic$/, 'atomicRequired']];
 
 const positions: Row = {
   ask: async (service, example) => {
@@ -252,7 +251,7 @@ const portfolios: Row = {
   ask: async (service, example) => {
     const chainId = chainOf(example);
     const query = `query ($chainId: ChainId!) { ops { reports(chainIds: [$chainId]) { items { chainId readAt { blockAt } freshness { asOf status } counts { walletCount openLoopCount openVaultCount endedCount unresolvedCount driftCount failedCount } failure { since } } }
-      portfolios(filter: { chainIds: [$chainId] }, first: 200) { nodes { wallet } } } }`;
+      portfolios(chainIds: [$chainId], first: 200) { nodes { wallet } } } }`;
     const {
       reports: {
         items: [report],
@@ -284,9 +283,9 @@ const driftHistory: Row = {
   ask: async (service, { query = {} }) => {
     const { chainId, isGone, limit: first = '50' } = query;
     const document =
-      'query ($filter: DriftFilter, $isGone: Boolean, $first: Int!) { ops { driftHistory(filter: $filter, isGone: $isGone, first: $first) { totalCount nodes { kind severity chainId wallet positionIndex positionId marketId vaultId firstSeenAt lastSeenAt goneAt } } } }';
+      'query ($chainIds: [ChainId!], $isGone: Boolean, $first: Int!) { ops { driftHistory(chainIds: $chainIds, isGone: $isGone, first: $first) { totalCount nodes { kind severity chainId wallet positionIndex positionId marketId vaultId firstSeenAt lastSeenAt goneAt } } } }';
     const { ops } = await dataOf(service, document, {
-      filter: chainId === undefined ? {} : { chainIds: [Number(chainId)] },
+      chainIds: chainId === undefined ? null : [Number(chainId)],
       isGone: isGone && isGone === 'true',
       first: Number(first),
     });
@@ -317,7 +316,7 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
       const [chainId, , positionIndex] = positionId.split('-').map(Number);
       const bounds = slippage === undefined ? {} : { maxSlippageBps: String(slippage * 10_000) };
       return managePlan(service, userAddress, {
-        position: { at: { chainId, positionIndex } },
+        position: `${chainId}-${positionIndex}`,
         action: actionOf(action),
         ...bounds,
       });
@@ -328,12 +327,12 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/partner/equity/simulate': equityPreview,
   '/v1/partner/equity/deposit/build': {
     ask: (service, { body: { userAddress, include: _include, ...input } }) => depositPlan(service, userAddress, input),
-    names: [...DEPOSITED, ...BATCH],
+    names: DEPOSITED,
     typedOnly: NOT_IN_BATCH,
   },
   '/v1/partner/equity/exit/build': {
     ask: (service, { body: { userAddress, include: _include, ...input } }) => exitPlan(service, userAddress, input),
-    names: [...ESTIMATED, ...POSITIONS, ...BATCH],
+    names: [...ESTIMATED, ...POSITIONS],
     typedOnly: NOT_IN_BATCH,
   },
   '/v1/partner/positions/{address}': positions,

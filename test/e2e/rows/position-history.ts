@@ -32,11 +32,10 @@ const PAST_NAMES: Row['names'] = [
 ];
 export const positionHistory: Row = {
   ask: async (service, { params, query = {} }) => {
-    const document = `query ($wallet: Address!, $chainId: ChainId!, $index: Int!) { position(wallet: $wallet, chainId: $chainId, positionIndex: $index) { chainId wallet positionIndex positionId status ${PAST} pnlDifference { paidDirectlyUsd recordUsd incentivesUsd gaps { field reason message } } } }`;
+    const document = `query ($wallet: Address!, $id: PositionId!) { position(wallet: $wallet, id: $id) { chainId wallet positionIndex positionId status ${PAST} pnlDifference { paidDirectlyUsd recordUsd incentivesUsd gaps { field reason message } } } }`;
     const { position } = await dataOf(service, document, {
       wallet: params?.address,
-      chainId: chainOf({ query }),
-      index: indexOf({ params }),
+      id: `${chainOf({ query })}-${indexOf({ params })}`,
     });
     return position;
   },

@@ -49,7 +49,7 @@ const strategies: Row = {
     const nodes = await allNodes(service, STRATEGIES_QUERY, 'strategies', { chainId });
     const { strategies } = await dataOf(
       service,
-      `query ($chainId: ChainId!) { strategies(filter: { chainIds: [$chainId] }, first: 1) { asOf totalCount missingFacts { groups: factGroups strategies { id: strategyId symbol waitingFor } } } }`,
+      `query ($chainId: ChainId!) { strategies(chainIds: [$chainId], first: 1) { asOf totalCount missingFacts { groups: factGroups strategies { id: strategyId symbol waitingFor } } } }`,
       { chainId },
     );
     const { asOf, totalCount: count, missingFacts } = strategies;
@@ -136,7 +136,7 @@ function history(kind: Kind): Row {
     ask: async (service, { params }) => {
       const { market } = await dataOf(
         service,
-        `query ($id: MarketId!) { market(marketId: $id) { ${kind[0]} { ${POINTS} } } }`,
+        `query ($id: MarketId!) { market(id: $id) { ${kind[0]} { ${POINTS} } } }`,
         {
           id: params?.id,
         },
@@ -176,7 +176,7 @@ const leveragedHistory: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
       service,
-      'query ($id: StrategyId!, $leverage: Decimal, $days: Int) { strategy(strategyId: $id) { leveragedApyHistory(leverage: $leverage, days: $days) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
+      'query ($id: StrategyId!, $leverage: Decimal, $days: Int) { strategy(id: $id) { leveragedApyHistory(leverage: $leverage, days: $days) { strategyId leverage complete freshness { asOf status } points { at ratePct } gaps(fields: ["points"]) { reason message } } } }',
       { id: params?.id, leverage: query?.leverage, days: Number(query?.days ?? 90) },
     );
     return strategy.leveragedApyHistory;
@@ -203,7 +203,7 @@ const stress: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
       service,
-      `query ($id: StrategyId!, $leverage: Decimal, $equityUsd: Decimal) { strategy(strategyId: $id) { strategyId freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec } } ${STRESS.replace('stress', 'stress(leverage: $leverage, equityUsd: $equityUsd)')} } }`,
+      `query ($id: StrategyId!, $leverage: Decimal, $equityUsd: Decimal) { strategy(id: $id) { strategyId freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec } } ${STRESS.replace('stress', 'stress(leverage: $leverage, equityUsd: $equityUsd)')} } }`,
       { id: params?.id, leverage: query?.leverage, equityUsd: query?.equityUsd },
     );
     return strategy;
@@ -250,13 +250,13 @@ const stableApy: Row = {
   ],
 };
 
-const TOTALS = 'totals { tvlUsd grossTvlUsd borrowedUsd badDebtUsd divergentUsd positionCount userCount }';
+const SUMS = 'tvlUsd grossTvlUsd borrowedUsd badDebtUsd divergentUsd positionCount userCount';
 const tvl: Row = {
   ask: async (service) =>
     (
       await dataOf(
         service,
-        `{ tvl { ${FRESHNESS} missingChains { chainId waitingFor } ${TOTALS} chains { chainId ${FRESHNESS} ${TOTALS} oracleDivergences { marketId oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positionCount } } } }`,
+        `{ tvl { ${FRESHNESS} missingChains { chainId waitingFor } total { ${SUMS} } chains { chainId ${FRESHNESS} ${SUMS} oracleDivergences { marketId oracleAddress reference oracleUsd referenceUsd divergencePct grossTvlUsd borrowedUsd positionCount } } } }`,
       )
     ).tvl,
   names: [
@@ -264,8 +264,6 @@ const tvl: Row = {
     [/^leftOut\./, 'missingChains.'],
     [/(oracleDivergences\.\d+\.)oracle$/, '$1oracleAddress'],
     [/(oracleDivergences\.\d+\.)against$/, '$1reference'],
-    [/^total\./, 'totals.'],
-    [/^(chains\.\d+\.)(\w+Usd|positions|users)$/, '$1totals.$2'],
     [/\.positions$/, '.positionCount'],
     [/\.users$/, '.userCount'],
   ],

@@ -143,10 +143,17 @@ const units: Rule = (part) => {
   return faults;
 };
 
+/** Types of inputs that name an object: global ids, and domain ids that take global ones too. */
+const NAMING_TYPES: ReadonlySet<string> = new Set(['ID', 'StrategyId', 'MarketId', 'PositionId']);
+const NAMED = /^((\w*[sS]trategy|\w*[mM]arket|\w*[pP]osition|\w*[vV]ault)(Id|Index|Indexes|Ids)?|position)$/;
+
 /** Objects with an identity are nodes, and only a node has an `id`. */
 const identity: Rule = (part, schema) => {
   if (part.kind === 'input' && (part.name === 'id' || part.name === 'ids')) {
-    return typeName(part) === 'ID' ? undefined : 'domain ids have names of their own; `id` is a global id';
+    return NAMING_TYPES.has(typeName(part)) ? undefined : '`id` is a global id, or of a type that takes both kinds';
+  }
+  if (part.kind === 'input' && NAMED.test(part.name) && !NAMING_TYPES.has(typeName(part))) {
+    return 'a strategy, market or position is named by a type that takes both kinds of ids';
   }
   if (part.kind !== 'field' || part.name !== 'id') return undefined;
   if (String(part.type) !== 'ID!') return '`id` is ID!';

@@ -287,7 +287,7 @@ export const VALUE_TYPES: readonly string[] = [
   "TokenEdge",
   "TokenPrice",
   "Tvl",
-  "TvlTotals",
+  "TvlTotal",
   "UnresolvedReasonCount",
   "UnresolvedRow",
   "UnresolvedRowConnection",

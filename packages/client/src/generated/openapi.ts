@@ -1031,7 +1031,7 @@ export interface components {
             /** @description The vault. */
             readonly vaultId: string;
             /** @description Ids of the candidate loops, ascending. */
-            readonly candidates: readonly number[];
+            readonly yieldPositionIds: readonly number[];
         };
         /** @description Incentives that run on one side of a market. */
         readonly AppIncentive: {
@@ -1996,7 +1996,7 @@ export interface components {
              * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description `{chainId}-{marketId}-{positionIndex}`. */
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /** @description The strategy of the market. */
             readonly strategyId: string;
@@ -2263,7 +2263,7 @@ export interface components {
              * @description Index in the array of the wallet on chain.
              */
             readonly positionIndex: number;
-            /** @description `{chainId}-{marketId}-{index}`. */
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
              * @description Market of the position.
@@ -4817,7 +4817,7 @@ export interface components {
              * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description `{chainId}-{marketId}-{positionIndex}`. */
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
              * Format: int32
@@ -5006,7 +5006,7 @@ export interface components {
              * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description `{chainId}-{marketId}-{positionIndex}`. */
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
              * @description Open, closed or liquidated.
@@ -5087,7 +5087,7 @@ export interface components {
              * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
              */
             readonly id: number;
-            /** @description `{chainId}-{marketId}-{positionIndex}`. */
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /** @description The strategy of the market. */
             readonly strategyId: string;
@@ -6711,15 +6711,15 @@ export interface components {
             /** @description The unsigned call that takes it back. */
             readonly call: components["schemas"]["Call"];
         };
-        /** @description The statement of a wallet as CSV. */
+        /** @description Statement of a wallet as CSV */
         readonly WalletStatement: {
             /**
-             * @description The wallet, checksummed.
+             * @description The address.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
             /** @description Every event of its positions by RFC 4180, with a header, oldest first. Texts that a spreadsheet would run begin with an apostrophe. */
-            readonly csv: string;
+            readonly csv?: string;
         };
         /** @description Stress tables of a wallet's positions */
         readonly WalletStress: {
@@ -9331,7 +9331,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The statement of a wallet as CSV. */
+            /** @description Statement of a wallet as CSV. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

@@ -550,8 +550,7 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "address",
-        "csv"
+        "address"
       ]
     }
   },

@@ -8,5 +8,6 @@ export const SCALARS = {
   HexData: 'string',
   JSONObject: 'Readonly<Record<string, unknown>>',
   MarketId: 'string',
+  PositionId: { input: 'string | number', output: 'string' },
   StrategyId: 'string',
 } as const;

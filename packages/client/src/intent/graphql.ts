@@ -5,7 +5,6 @@ import type {
   EquityExitInput,
   ManageLeverageInput,
   OpenLeverageInput,
-  PositionAtInput,
 } from '../generated/graphql.ts';
 import { isRecord, jsonCopyOf } from '../json.ts';
 import { rememberOrigin } from '../plan-origin.ts';
@@ -13,10 +12,12 @@ import type { RequestFields } from './request.ts';
 
 /** The variables of a plan mutation, by the name of its field. */
 export type GraphqlRequest = { readonly wallet: string } & (
-  | { readonly field: 'openLeveragePlan'; readonly input: OpenLeverageInput }
   | { readonly field: 'manageLeveragePlan'; readonly input: ManageLeverageInput }
-  | { readonly field: 'equityDepositPlan'; readonly input: EquityDepositInput }
-  | { readonly field: 'equityExitPlan'; readonly input: EquityExitInput }
+  | ({ readonly chainId?: number | null | undefined } & (
+      | { readonly field: 'openLeveragePlan'; readonly input: OpenLeverageInput }
+      | { readonly field: 'equityDepositPlan'; readonly input: EquityDepositInput }
+      | { readonly field: 'equityExitPlan'; readonly input: EquityExitInput }
+    ))
 );
 
 /** The fields of a plan that are needed, as the documents of the package select them; or a refusal. */
@@ -25,7 +26,7 @@ export type GraphqlPlan =
       readonly __typename: string;
       readonly chainId: number;
       readonly calls: readonly { readonly to: string; readonly data: string; readonly value: string }[];
-      readonly atomicRequired: boolean;
+      readonly atomic: boolean;
       readonly expiresAt: string;
       readonly sendCalls: unknown;
     }
@@ -89,22 +90,25 @@ function fieldsOf(request: GraphqlRequest): RequestFields & { readonly action: s
   };
   switch (request.field) {
     case 'openLeveragePlan': {
-      const { strategyId, chainId, payToken, amount, target } = request.input;
-      const of = { strategyId, chainId: chainId ?? undefined };
-      return { action: 'open_leverage', ...of, payToken, amount, ...targetOf(target), ...limits };
+      const { payToken, amount, target } = request.input;
+      return { action: 'open_leverage', ...strategyOf(request), payToken, amount, ...targetOf(target), ...limits };
     }
     case 'manageLeveragePlan':
       return takenBy({ ...managedOf(request.input, request.wallet), ...limits });
     case 'equityDepositPlan': {
-      const { strategyId, chainId, amount, stockLtvPct } = request.input;
-      const of = { strategyId, chainId: chainId ?? undefined };
-      return { action: 'equity_deposit', ...of, amount, stockLtvPct: stockLtvPct ?? undefined, ...limits };
+      const { amount, stockLtvPct } = request.input;
+      return {
+        action: 'equity_deposit',
+        ...strategyOf(request),
+        amount,
+        stockLtvPct: stockLtvPct ?? undefined,
+        ...limits,
+      };
     }
     case 'equityExitPlan': {
-      const { strategyId, chainId, yieldPositionIndexes, exact } = request.input;
-      const of = { strategyId, chainId: chainId ?? undefined };
-      const loops = { yieldPositionIds: yieldPositionIndexes ?? undefined, exact: exact ?? undefined };
-      return { action: 'equity_exit', ...of, ...loops, ...limits };
+      const { yieldPositionIds: ids, exact } = request.input;
+      const yieldPositionIds = ids?.map((id) => placeOf(id, request.wallet).id);
+      return { action: 'equity_exit', ...strategyOf(request), yieldPositionIds, exact: exact ?? undefined, ...limits };
     }
   }
 }
@@ -130,16 +134,40 @@ function targetOf({
   return leverage === undefined ? { desiredLtv: ltvPct ?? null } : { leverage };
 }
 
+/** The domain id of a strategy that may be named by its global id, that of a node, and the chain as far as it is named. */
+function strategyOf({
+  chainId,
+  input,
+}: {
+  readonly chainId?: number | null | undefined;
+  readonly input: { readonly strategyId: string };
+}) {
+  const [, ofChain, strategyId = input.strategyId] = STRATEGY_ID.exec(decoded(input.strategyId)) ?? [];
+  return { strategyId, chainId: chainId ?? (ofChain === undefined ? undefined : Number(ofChain)) };
+}
+
+const STRATEGY_ID = /^(?:Loop|EquityVault)Strategy:(\d{1,12}):((?:equity-)?0x[0-9a-fA-F]{64})$/;
+
 /**
- * The position of a global id, which is that of a node of the type `Position`.
+ * The place that the id of a position names. Its market is part of the composite id only, and the chain of none but an index.
  *
  * @throws InvalidPlanError for one that cannot be read, and for one of another wallet
  */
-function positionOf(id: unknown, wallet: string): { readonly id: number; readonly chainId: number } {
-  const [, chainId, owner = '', index] = POSITION_ID.exec(decoded(String(id))) ?? [];
+function placeOf(
+  position: string | number,
+  wallet: string,
+): { readonly id: number; readonly chainId?: number | undefined; readonly positionId?: string } {
+  const text = String(position);
+  const [, ofChain, marketId, ofIndex] = DOMAIN_ID.exec(text) ?? [];
+  if (ofIndex !== undefined) {
+    const place = { id: Number(ofIndex), chainId: ofChain === undefined ? undefined : Number(ofChain) };
+    return marketId === undefined ? place : { ...place, positionId: text };
+  }
+  const [, chainId, owner = '', index] = GLOBAL_ID.exec(decoded(text)) ?? [];
   if (chainId === undefined) {
-    const message = `The position id ${String(id).slice(0, 80)} cannot be read: name the position as \`position: { at: { chainId, positionIndex } }\`.`;
-    throw new InvalidPlanError(message);
+    throw new InvalidPlanError(
+      `The position id ${text.slice(0, 80)} cannot be read: name the position by its positionId, {chainId}-{marketId}-{positionIndex}.`,
+    );
   }
   if (owner.toLowerCase() !== wallet.toLowerCase()) {
     throw new InvalidPlanError(`The position of the request is of ${owner}, and the plan is for ${wallet}.`);
@@ -147,7 +175,8 @@ function positionOf(id: unknown, wallet: string): { readonly id: number; readonl
   return { id: Number(index), chainId: Number(chainId) };
 }
 
-const POSITION_ID = /^Position:(\d{1,12}):(0x[0-9a-fA-F]{40}):(\d{1,9})$/;
+const DOMAIN_ID = /^(?:(\d{1,12})-(?:(0x[0-9a-fA-F]{64})-)?)?(\d{1,9})$/;
+const GLOBAL_ID = /^Position:(\d{1,12}):(0x[0-9a-fA-F]{40}):(\d{1,9})$/;
 
 function decoded(base64url: string): string {
   try {
@@ -157,18 +186,12 @@ function decoded(base64url: string): string {
   }
 }
 
-/** Its market is part of the composite id only. */
-function placeOf({ chainId, marketId, positionIndex }: PositionAtInput) {
-  return marketId === undefined || marketId === null
-    ? { id: positionIndex, chainId }
-    : { positionId: `${chainId}-${marketId}-${positionIndex}`, chainId };
-}
-
 function managedOf(
   { action, position }: ManageLeverageInput,
   wallet: string,
 ): RequestFields & { readonly action: string } {
-  const of = position.at ? placeOf(position.at) : positionOf(position.id, wallet);
+  const { positionId, id, chainId } = placeOf(position, wallet);
+  const of = positionId === undefined ? { id, chainId } : { positionId, chainId };
   const { addCollateral, borrow, close, increaseLeverage, removeCollateral, repay, repayAll } = action;
   if (increaseLeverage) return { action: 'increase_leverage', ...of, ...targetOf(increaseLeverage) };
   if (addCollateral) return { action: 'add_collateral', ...of, ...addCollateral };

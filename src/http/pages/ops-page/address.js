@@ -3,7 +3,7 @@
 export const FILTERS = ['chain', 'status', 'market', 'drift', 'wallet', 'minValue', 'maxHeadroom'];
 /** Order of each table while the address names none. */
 const ORDERS = {
-  items: { by: 'LTV_HEADROOM', direction: 'asc' },
+  items: { by: 'HEADROOM', direction: 'asc' },
   markets: { by: 'netValue', direction: 'desc' },
   fresh: { by: 'state', direction: 'asc' },
 };

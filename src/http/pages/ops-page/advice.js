@@ -113,8 +113,8 @@ function nearOf({ positions, equityPositions }) {
 }
 
 async function rowsOf(position) {
-  const { wallet, chainId, positionIndex, collateralToken, loanToken } = position;
-  const { position: read } = await ask(ADVICE, { wallet, chainId, positionIndex });
+  const { wallet, positionIndex, positionId: id, collateralToken, loanToken } = position;
+  const { position: read } = await ask(ADVICE, { wallet, id });
   const found = read?.deleverageOptions;
   const name = `${collateralToken?.symbol ?? '?'}/${loanToken?.symbol ?? '?'} #${positionIndex}`;
   return (found?.options ?? []).map((option) => ({ position, name, found, option }));

@@ -53,7 +53,7 @@ const signed = (value) => el('span', { class: toneOf(value) }, usd(value, { sign
 
 const COLUMNS = [
   { name: 'Position', sort: 'NAME', show: (row) => positionLink(row, row.name) },
-  { name: 'Headroom, pts', sort: 'LTV_HEADROOM', numeric: true, show: headroomCell },
+  { name: 'Headroom, pts', sort: 'HEADROOM', numeric: true, show: headroomCell },
   { name: 'LTV', sort: 'LTV', numeric: true, show: (row) => percent(row.ltvPct) },
   { name: 'Net value', sort: 'VALUE_USD', numeric: true, show: (row) => usd(row.pnl.netValueUsd) },
   { name: 'P&L', sort: 'PNL_USD', numeric: true, show: (row) => signed(row.pnl.totalUsd) },

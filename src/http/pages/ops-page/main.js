@@ -40,14 +40,13 @@ function chosen() {
   const chainIds = filterOf('chain') === '' ? null : [Number(filterOf('chain'))];
   const [marketId, kind] = filterOf('market').split(' ');
   const items = dropEmpty({
-    chainIds,
     statuses: listed('status'),
     marketIds: kind === 'market' ? [marketId] : null,
     vaultIds: kind === 'vault' ? [`equity-${marketId}`] : null,
     driftKinds: listed('drift'),
     wallets: listed('wallet'),
     minValueUsd: filterOf('minValue') || null,
-    maxLtvHeadroomPct: filterOf('maxHeadroom') || null,
+    maxHeadroomPct: filterOf('maxHeadroom') || null,
   });
   return { chainIds, items };
 }
@@ -71,14 +70,15 @@ function storeForm(replacing = false) {
 function itemsQuery() {
   const { by, direction } = orderOf('items', ITEM_ORDERS);
   const orderBy = { field: by, direction: direction.toUpperCase() };
-  return { filter: chosen().items, orderBy, first: PAGE_SIZE, loops: SHOWN_LOOPS };
+  const { chainIds, items: filter } = chosen();
+  return { chainIds, filter, orderBy, first: PAGE_SIZE, loops: SHOWN_LOOPS };
 }
 
 /** A disagreement that is gone has no status, value or headroom of its own: the other filters hold for it. */
 function goneQuery() {
   const { chainIds, items } = chosen();
   const { driftKinds: kinds, wallets, marketIds, vaultIds } = items;
-  return { filter: { chainIds, kinds, wallets, marketIds, vaultIds }, first: PAGE_SIZE };
+  return { chainIds, filter: { kinds, wallets, marketIds, vaultIds }, first: PAGE_SIZE };
 }
 
 function sortItems(by) {
@@ -101,8 +101,8 @@ async function load() {
     const [overview, list, near, disagreements] = await Promise.all([
       ask(OVERVIEW, { filter: items, chainIds }),
       ask(ITEMS, itemsQuery()),
-      ask(LEGS, { filter: open, first: CHARTED }),
-      ask(DRIFT, { filter: items, first: DRIFT_SIZE }),
+      ask(LEGS, { chainIds, filter: open, first: CHARTED }),
+      ask(DRIFT, { chainIds, filter: items, first: DRIFT_SIZE }),
     ]);
     // The readings of the lists above may just have found that something is gone.
     const gone = await ask(GONE, goneQuery()).catch((error) => {
@@ -268,7 +268,12 @@ offerExports(
       load: (progress) => allItems(itemsQuery(), progress),
       order: () => itemsQuery().orderBy,
     },
-    drift: { load: (progress) => allPages(DRIFT, { filter: chosen().items }, progress) },
+    drift: {
+      load: (progress) => {
+        const { chainIds, items: filter } = chosen();
+        return allPages(DRIFT, { chainIds, filter }, progress);
+      },
+    },
     'drift-gone': { load: (progress) => allPages(GONE, goneQuery(), progress) },
     markets: shownWhole('markets'),
     freshness: shownWhole('fresh'),

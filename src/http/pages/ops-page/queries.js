@@ -12,7 +12,7 @@ export const OVERVIEW = `query OpsOverview($filter: PortfolioFilter, $chainIds: 
       }
       missingChains { chainId message }
     }
-    aggregates(filter: $filter) {
+    aggregates(chainIds: $chainIds, filter: $filter) {
       walletCount failedWalletCount
       totals { ...Sums }
       byStatus { status totals { count } }
@@ -37,9 +37,9 @@ fragment Sums on PortfolioTotals {
   totalAfterFee { sumUsd unknownCount }
 }`;
 
-export const ITEMS = `query OpsItems($filter: PortfolioFilter, $orderBy: PortfolioOrder, $after: String, $first: Int!, $loops: Int!) {
+export const ITEMS = `query OpsItems($chainIds: [ChainId!], $filter: PortfolioFilter, $orderBy: PortfolioOrder, $after: String, $first: Int!, $loops: Int!) {
   ops {
-    page: items(filter: $filter, orderBy: $orderBy, isWhole: true, first: $first, after: $after) {
+    page: items(chainIds: $chainIds, filter: $filter, orderBy: $orderBy, isWhole: true, first: $first, after: $after) {
       totalCount
       asOf
       pageInfo { hasNextPage endCursor }
@@ -70,9 +70,9 @@ fragment Loop on PortfolioLoop {
 fragment Result on Pnl { netValueUsd totalUsd returnOnEquityPct }`;
 
 /** Every leg by itself, with the values of the headroom chart. */
-export const LEGS = `query OpsLegs($filter: PortfolioFilter, $first: Int!) {
+export const LEGS = `query OpsLegs($chainIds: [ChainId!], $filter: PortfolioFilter, $first: Int!) {
   ops {
-    items(filter: $filter, orderBy: { field: LTV_HEADROOM, direction: ASC }, first: $first) {
+    items(chainIds: $chainIds, filter: $filter, orderBy: { field: HEADROOM, direction: ASC }, first: $first) {
       nodes {
         ... on PortfolioLoop { position { ltvHeadroomPct } pnl { netValueUsd } }
         ... on PortfolioVault {
@@ -85,9 +85,9 @@ export const LEGS = `query OpsLegs($filter: PortfolioFilter, $first: Int!) {
   }
 }`;
 
-export const DRIFT = `query OpsDrift($filter: PortfolioFilter, $first: Int!, $after: String) {
+export const DRIFT = `query OpsDrift($chainIds: [ChainId!], $filter: PortfolioFilter, $first: Int!, $after: String) {
   ops {
-    page: drift(items: $filter, first: $first, after: $after) {
+    page: drift(chainIds: $chainIds, items: $filter, first: $first, after: $after) {
       totalCount
       asOf
       pageInfo { hasNextPage endCursor }
@@ -100,9 +100,9 @@ export const DRIFT = `query OpsDrift($filter: PortfolioFilter, $first: Int!, $af
   }
 }`;
 
-export const GONE = `query OpsDriftGone($filter: DriftFilter, $first: Int!, $after: String) {
+export const GONE = `query OpsDriftGone($chainIds: [ChainId!], $filter: DriftFilter, $first: Int!, $after: String) {
   ops {
-    page: driftHistory(filter: $filter, isGone: true, first: $first, after: $after) {
+    page: driftHistory(chainIds: $chainIds, filter: $filter, isGone: true, first: $first, after: $after) {
       totalCount
       asOf
       pageInfo { hasNextPage endCursor }
@@ -126,13 +126,13 @@ export const NEAR_LIMITS = `query OpsNearLimits($wallet: Address!, $chainIds: [C
   }
 }
 fragment Near on Position {
-  chainId wallet positionIndex marketId proxy status ltvHeadroomPct
+  chainId wallet positionIndex positionId marketId proxy status ltvHeadroomPct
   collateralToken { symbol: displaySymbol } loanToken { symbol: displaySymbol }
 }`;
 
 /** The options for one position that is above its safe LTV. */
-export const ADVICE = `query OpsAdvice($wallet: Address!, $chainId: ChainId!, $positionIndex: Int!) {
-  position(wallet: $wallet, chainId: $chainId, positionIndex: $positionIndex) {
+export const ADVICE = `query OpsAdvice($wallet: Address!, $id: PositionId!) {
+  position(wallet: $wallet, id: $id) {
     deleverageOptions {
       ... on DeleverageOptions {
         ltvPct safeLtvPct underWater { message }

@@ -55,8 +55,9 @@ function createRoute({ chainIds, derive }: RouteOptions): AnyRoute {
     params: z.object({}),
     body: alertBody(chainIds),
     headers: idempotencyHeader,
-    variables: ({ body, headers }): AlertCreateMutationVariables => ({
-      input: withoutUndefined({ ...body, idempotencyKey: headers['idempotency-key'] }) as never,
+    variables: ({ body: { chainId, positionIndex: positionId, ...body }, headers }): AlertCreateMutationVariables => ({
+      chainId,
+      input: withoutUndefined({ ...body, positionId, idempotencyKey: headers['idempotency-key'] }) as never,
     }),
     sentAs: ({ headers }) => ({
       'input.idempotencyKey': {

@@ -2,19 +2,13 @@ import { z } from 'zod';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { EQUITY_PREFIX } from '../../../shared/ids.ts';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
-import type {
-  PositionHistoryQueryVariables,
-  StockLegHistoryQueryVariables,
-  WalletStatementQuery,
-} from '../../generated/operations.ts';
+import type { PositionHistoryQueryVariables, StockLegHistoryQueryVariables } from '../../generated/operations.ts';
 import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
 import { vaultIdParam } from '../../schemas/drift-history.ts';
-import { walletStatement } from '../../schemas/history/position-history.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
-import { type AnyRoute, defineRoute } from '../../types.ts';
+import type { AnyRoute } from '../../types.ts';
 import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 import { foundAt, placeInPath } from './place.ts';
-import { statementCsv } from './statement.ts';
 
 const MAX_EVENTS = 500;
 const MAX_POINTS = 500;
@@ -66,7 +60,7 @@ export function positionHistoryRoutes({ chainIds, derive }: RouteOptions): AnyRo
       ],
     }),
     stockLegRoute(derive),
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/partner/positions/{address}/statement',
       surface: 'Partner',
@@ -76,15 +70,10 @@ export function positionHistoryRoutes({ chainIds, derive }: RouteOptions): AnyRo
       operation: 'WalletStatement',
       params: z.object({ address: addressParam, chainId }),
       variables: ({ params }) => params,
-      project: ({ wallet }: WalletStatementQuery) => {
-        const { address, statement } = answered(wallet);
-        return { address, csv: statementCsv(answered(statement).nodes) };
-      },
       csv: (body, { params }) => {
-        const { address, csv } = body as z.infer<typeof walletStatement>;
+        const { address, csv } = body as { readonly address: string; readonly csv: string };
         return { name: `statement-chain-${params.chainId}-${address}`, text: csv };
       },
-      response: walletStatement,
       errors: [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'],
       examples: [
         {

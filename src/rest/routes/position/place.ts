@@ -53,8 +53,8 @@ const IN_PATH: PlaceFields = { id: 'path.id', chainId: 'query.chainId' };
 
 /** Read the position of a row. @throws BadRequestError as of `positionPlace` */
 export function placeInPath(params: PositionParams, chainIds: readonly number[]) {
-  const { chainId, positionIndex: index } = positionPlace(params, chainIds, IN_PATH);
-  return { chainId, index };
+  const { chainId, positionIndex } = positionPlace(params, chainIds, IN_PATH);
+  return { id: `${chainId}-${positionIndex}` };
 }
 
 /**
