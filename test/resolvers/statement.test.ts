@@ -87,7 +87,7 @@ test('behavior: a wallet with many positions has a whole statement, read in grou
 test('behavior: a market whose sources were never measured takes no event out of a statement', async () => {
   const measured = await manyPositions(3, 120).statement();
   expect(measured).toHaveLength(3);
-  expect(await manyPositions(3, 120, { isMeasured: false }).statement()).toBe(measured);
+  expect(await manyPositions(3, 120, { isMeasured: false }).statement()).toEqual(measured);
 });
 
 test('behavior: a wallet with as many events as a statement can have has one', async () => {

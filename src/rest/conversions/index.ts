@@ -3,6 +3,7 @@ import { historyConversions } from './histories.ts';
 import { listConversions } from './lists.ts';
 import { marketConversions } from './market.ts';
 import { planConversions } from './plans.ts';
+import { portfolioConversions } from './portfolios.ts';
 import { statementConversions } from './statement.ts';
 import { valueConversions } from './values.ts';
 
@@ -13,5 +14,6 @@ export const conversions: Conversions = {
   ...historyConversions,
   ...marketConversions,
   ...planConversions,
+  ...portfolioConversions,
   ...statementConversions,
 };

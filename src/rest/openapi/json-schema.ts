@@ -4,7 +4,11 @@ import { withoutUndefined } from '../../shared/without-undefined.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Makes a reference to a named schema; `make` is called for the first one of a name. */
-export type Refer = (name: string, make: () => JsonSchema) => JsonSchema;
+export interface Refer {
+  (name: string, make: () => JsonSchema): JsonSchema;
+  /** The named schema behind a reference, for one that extends it. */
+  definition(reference: JsonSchema): JsonSchema;
+}
 
 /** The schema of an answer: derived from the operation of its row, or its own. */
 export interface AnswerSchema {
@@ -34,7 +38,7 @@ export function createSchemaCollector(): SchemaCollector {
     components[name] = named;
     return { $ref: `#/components/schemas/${name}` };
   };
-  const refer: Refer = (name, make) => {
+  const makeNamed = (name: string, make: () => JsonSchema): JsonSchema => {
     const reference = { $ref: `#/components/schemas/${name}` };
     if (derived.has(name) || making.has(name)) return reference;
     making.add(name);
@@ -44,6 +48,10 @@ export function createSchemaCollector(): SchemaCollector {
     derived.add(name);
     return reference;
   };
+  const nameOf = ({ $ref }: JsonSchema) => String($ref).slice('#/components/schemas/'.length);
+  const refer: Refer = Object.assign(makeNamed, {
+    definition: (reference: JsonSchema) => components[nameOf(reference)] ?? {},
+  });
   return {
     components,
     answer(schema) {
@@ -70,13 +78,15 @@ export function typedText(text: string, { type, anyOf = [] }: JsonSchema): strin
 export function selfContainedAnswer(schema: z.ZodType | AnswerSchema): JsonSchema {
   if (!('derive' in schema)) return selfContainedSchema(schema, 'output');
   const $defs: Record<string, JsonSchema> = {};
-  const { $ref, ...own } = schema.derive((name, make) => {
+  const makeNamed = (name: string, make: () => JsonSchema): JsonSchema => {
     if (!Object.hasOwn($defs, name)) {
       $defs[name] = {};
       $defs[name] = make();
     }
     return { $ref: `#/$defs/${name}` };
-  });
+  };
+  const definition = ({ $ref }: JsonSchema) => $defs[String($ref).slice('#/$defs/'.length)] ?? {};
+  const { $ref, ...own } = schema.derive(Object.assign(makeNamed, { definition }));
   if (typeof $ref !== 'string') return { ...own, $defs };
   const { [$ref.slice('#/$defs/'.length)]: root, ...parts } = $defs;
   return { ...root, ...own, $defs: parts };

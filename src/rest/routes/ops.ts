@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
-import type { OpsPortfolioQuery, OpsPortfoliosQuery, OpsPortfoliosQueryVariables } from '../generated/operations.ts';
 import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { freshParams } from '../schemas/fresh-reads.ts';
-import { opsPortfolios, portfolioEntry } from '../schemas/portfolio.ts';
-import { type AnyRoute, defineRoute } from '../types.ts';
-import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
+import type { AnyRoute } from '../types.ts';
+import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as const satisfies readonly ErrorCode[];
 
@@ -19,35 +17,11 @@ const WALLETS_PER_PAGE = 20;
 /**
  * The rows of the ops surface. Wallets are JSON values, because resolving each of their fields would take ten times as long.
  */
-export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
+export function opsRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   const [defaultChainId = 1] = chainIds;
   const params = z.object({ chainId: chainIdParam({ chainIds, defaultChainId }) });
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/v1/ops/portfolios',
-      surface: 'Ops',
-      summary: "Every wallet's portfolio",
-      description:
-        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.',
-      operation: 'OpsPortfolios',
-      params,
-      refusedParams: { afterTx: NOT_FRESHER, minBlock: NOT_FRESHER, maxAge: NOT_FRESHER },
-      variables: ({ params: { chainId } }) => pageVariables(chainId, null),
-      project: ({ ops }: OpsPortfoliosQuery) => projectReport(reportIn(ops)),
-      pages: {
-        list: 'users',
-        next: ({ ops }) => {
-          const { chainId, documents } = reportIn(ops);
-          const { hasNextPage, endCursor } = documents.pageInfo;
-          return hasNextPage ? pageVariables(chainId, endCursor) : null;
-        },
-      },
-      response: opsPortfolios,
-      errors: OPS_ERRORS,
-      examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
-    }),
-    defineRoute({
+    derive({
       method: 'GET',
       path: '/v1/ops/portfolio/{address}',
       surface: 'Ops',
@@ -57,8 +31,6 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'OpsPortfolio',
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
       variables: ({ params }) => params,
-      project: ({ ops }: OpsPortfolioQuery) => answered(answered(ops).portfolio).document,
-      response: portfolioEntry,
       errors: OPS_ERRORS,
       examples: [
         { summary: 'Ethereum, the default', params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' } },
@@ -69,28 +41,43 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
         },
       ],
     }),
+    derive({
+      method: 'GET',
+      path: '/v1/ops/portfolios',
+      surface: 'Ops',
+      summary: "Every wallet's portfolio",
+      description:
+        'All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.',
+      operation: 'OpsPortfolios',
+      params,
+      refusedParams: { afterTx: NOT_FRESHER, minBlock: NOT_FRESHER, maxAge: NOT_FRESHER },
+      variables: ({ params: { chainId } }) => pageVariables(chainId, null),
+      pages: {
+        list: 'users',
+        next: (data) => {
+          const [report] = (data as ReportData).ops.reports.items;
+          if (!report?.documents.pageInfo.hasNextPage) return null;
+          return pageVariables(report.chainId, report.documents.pageInfo.endCursor);
+        },
+      },
+      errors: OPS_ERRORS,
+      examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
+    }),
   ];
 }
 
-type Report = NonNullable<NonNullable<OpsPortfoliosQuery['ops']>['reports']>['items'][number];
-
-function reportIn(ops: OpsPortfoliosQuery['ops']): Report {
-  const [report] = answered(answered(ops).reports).items;
-  return answered(report ?? null);
-}
-
-function projectReport({ chainId, readAt, freshness, failure, counts, documents }: Report): unknown {
-  return {
-    chainId,
-    asOf: readAt.blockTime,
-    stale: freshness.status === 'stale',
-    degraded: failure !== null,
-    computedAt: freshness.asOf,
-    counts,
-    users: documents.nodes,
+/** The page of an answer: its chain, and where the next one begins. */
+interface ReportData {
+  readonly ops: {
+    readonly reports: {
+      readonly items: readonly {
+        readonly chainId: number;
+        readonly documents: { readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null } };
+      }[];
+    };
   };
 }
 
-function pageVariables(chainId: number, after: string | null): OpsPortfoliosQueryVariables {
+function pageVariables(chainId: number, after: string | null) {
   return { chainId, first: WALLETS_PER_PAGE, after };
 }

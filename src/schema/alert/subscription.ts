@@ -81,7 +81,8 @@ const AlertLiquidationRef = builder.objectRef<AlertLiquidation>('AlertLiquidatio
       resolve: ({ blockNumber }) => BigInt(blockNumber),
     }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the block.' }),
-    txHash: t.exposeString('txHash', {
+    txHash: t.expose('txHash', {
+      type: 'HexData',
       nullable: true,
       description: 'Hash of its transaction; `null` = not known, on the basis `STATE`.',
     }),
@@ -96,8 +97,8 @@ interface AlertEvent extends AlertDelivery {
 const AlertEventRef = builder.objectRef<AlertEvent>('AlertEvent').implement({
   description: 'An event of an alert, with what its webhook has.',
   fields: (t) => ({
-    eventId: t.string({ description: 'Id of the event, as in its webhook.', resolve: ({ id }) => id }),
-    alertId: t.exposeString('alertId', { description: 'Id of the alert.' }),
+    eventId: t.field({ type: 'UUID', description: 'Id of the event, as in its webhook.', resolve: ({ id }) => id }),
+    alertId: t.expose('alertId', { type: 'UUID', description: 'Id of the alert.' }),
     type: t.expose('type', { type: AlertEventTypeRef, description: 'Kind of the event.' }),
     occurredAt: t.field({
       type: 'DateTime',

@@ -53,7 +53,8 @@ ChainRef.implement({
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'EVM chain id.' }),
     name: t.exposeString('name', { description: 'Name as people know it.' }),
-    explorerUrl: t.exposeString('explorerUrl', {
+    explorerUrl: t.expose('explorerUrl', {
+      type: 'URL',
       nullable: true,
       description:
         'Block explorer, an https URL without a slash at its end, to which `/address/…` and `/block/…` are appended; `null` = none is known.',

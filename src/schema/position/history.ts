@@ -75,7 +75,7 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     kind: t.expose('kind', { type: PositionEventKindRef, description: 'Kind of the event.' }),
     at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
     blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
-    txHash: t.exposeString('txHash', { description: 'Hash of the transaction.' }),
+    txHash: t.expose('txHash', { type: 'HexData', description: 'Hash of the transaction.' }),
     logIndex: t.exposeInt('logIndex', { description: 'Place of its first event in the block.' }),
     collateralChange: t.expose('collateralChange', {
       type: 'Decimal',
@@ -329,7 +329,7 @@ builder.objectFields(WalletRef, (t) => ({
     type: [StockLegRef],
     nullable: true,
     complexity: { field: 5, multiplier: 2 },
-    description: `The stock legs of the vaults that the wallet is in, or has left, with what is recorded of them; one per vault, at most ${MAX_VAULTS}; \`null\` with an error = the records cannot be read.`,
+    description: `The stock legs of the vaults that the wallet is in, or has left, with what is recorded of them; one per vault, at most ${MAX_VAULTS}; \`null\` = the records cannot be read, with the error beside it.`,
     resolve: async ({ readings }, _args, ctx) => [...(await listStockLegs(readings, ctx))],
   }),
 }));

@@ -1,5 +1,4 @@
 import { driftOf, itemsOf, leastHeadroomPct } from '../../domain/portfolio/items.ts';
-import { renderEntry } from '../../domain/portfolio/render.ts';
 import { oldest } from '../../domain/portfolio/rows.ts';
 import type {
   Portfolio,
@@ -280,10 +279,13 @@ PortfolioRef.implement({
       resolve: (portfolio, args, ctx) =>
         pageByKey(driftOf(portfolio), ({ positionIndex }) => String(positionIndex), args, ctx.maxPageSize),
     }),
-    document: t.field({
-      type: 'JSONObject',
-      description: 'Portfolio as one JSON value, exactly as the v1 contract shows it.',
-      resolve: (portfolio) => renderEntry(portfolio),
+    leftRouters: t.field({
+      type: ['Address'],
+      nullable: true,
+      complexity: { field: 1, multiplier: 1 },
+      description:
+        'Routers that may act on its own lending positions, because a batch that let them was broken off before its last call; one entry per router, at most 1. `null` = not known.',
+      resolve: ({ leftAuthorizations }) => leftAuthorizations && [...leftAuthorizations],
     }),
   }),
 });

@@ -37,7 +37,7 @@ builder.objectFields(WalletRef, (t) => ({
     type: StatementConnectionRef,
     nullable: true,
     complexity: (args) => ({ field: 50, multiplier: requestedPageSize(args) }),
-    description: `Every recorded event of the positions of the wallet, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. A wallet with more than ${MAX_STATEMENT_EVENTS} events is refused; \`null\` with an error, as where the records cannot be read.`,
+    description: `Every recorded event of the positions of the wallet, oldest first: loops of vaults, and the stock legs of vaults, held or left, included. A wallet with more than ${MAX_STATEMENT_EVENTS} events is refused. \`null\` = refused, or the records cannot be read, with the error beside it.`,
     args: pageArgs(t.arg),
     resolve: ({ readings }, args, ctx) => pageStatement(readings, args, ctx),
   }),

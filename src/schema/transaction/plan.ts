@@ -48,7 +48,8 @@ export const TransactionPlanRef = builder.interfaceRef<PlanBaseView>('Transactio
         'Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.',
       resolve: ({ expiresAtMs }) => expiresAtMs,
     }),
-    signingUrl: t.exposeString('signingUrl', {
+    signingUrl: t.expose('signingUrl', {
+      type: 'URL',
       nullable: true,
       description: 'Link to review and sign in the app.',
     }),

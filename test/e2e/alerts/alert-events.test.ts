@@ -95,7 +95,13 @@ test('default: sends events as they are stored, and those that a reader missed',
   service.clock.advance(1_000);
   const sent = await ping();
   const { alertEvents } = (await stream.next())?.data ?? {};
-  expect(alertEvents).toMatchObject({ eventId: sent, alertId: id, type: 'PING', payload: { id: sent } });
+  expect(alertEvents).toMatchObject({
+    eventId: sent,
+    alertId: id,
+    type: 'PING',
+    terms: { label: expect.any(String) },
+    liquidation: null,
+  });
   const lastId = stream.lastId() ?? '';
   expect(lastId).toBe(`alert-${await seqOf(sent)}`);
   await stream.close();

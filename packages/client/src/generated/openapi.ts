@@ -500,26 +500,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/v1/ops/portfolios": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * Every wallet's portfolio
-         * @description All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.
-         */
-        readonly get: operations["opsPortfolios"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/v1/ops/portfolio/{address}": {
         readonly parameters: {
             readonly query?: never;
@@ -532,6 +512,26 @@ export interface paths {
          * @description One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.
          */
         readonly get: operations["opsPortfolio"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/ops/portfolios": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Every wallet's portfolio
+         * @description All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.
+         */
+        readonly get: operations["opsPortfolios"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -853,7 +853,7 @@ export interface components {
             /** @description The wallet; `null` = the subject is a strategy. */
             readonly wallet: string | null;
             /** @description Index of the position among those of the wallet on chain; `null` = the subject is no position. */
-            readonly positionIndex: number | null;
+            readonly positionIndex: string | null;
             /** @description The strategy, or the equity vault of the wallet; `null` = the subject is neither. */
             readonly strategyId: string | null;
             /**
@@ -865,13 +865,13 @@ export interface components {
             readonly threshold: string | null;
             /** @description Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none. */
             readonly rearmAt: string | null;
-            /** @description URL of the receiver. */
-            readonly webhookUrl: string;
             /**
-             * Format: int32
-             * @description Version of the signing secret, `k` in the header of the signature.
+             * Format: uri
+             * @description URL of the receiver.
              */
-            readonly secretVersion: number;
+            readonly webhookUrl: string;
+            /** @description Version of the signing secret, `k` in the header of the signature. */
+            readonly secretVersion: string;
             /** @description Time until which earlier secrets sign as well; `null` = only the newest one signs. */
             readonly earlierSecretsEndAt: string | null;
             /**
@@ -938,18 +938,18 @@ export interface components {
         };
         /** @description Delete an alert */
         readonly AlertDelete: {
-            /** @description The requested id. */
-            readonly id: string;
             /** @description Whether there was such an alert of this key. */
             readonly deleted: boolean;
+            /**
+             * Format: uuid
+             * @description The requested id.
+             */
+            readonly id: string;
         };
         /** @description Deliveries of alerts */
         readonly AlertDeliveries: {
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -978,17 +978,14 @@ export interface components {
              * @enum {string}
              */
             readonly status: "dead" | "delivered" | "pending";
-            /**
-             * Format: int32
-             * @description Number of attempts so far.
-             */
-            readonly attempts: number;
+            /** @description Number of attempts so far. */
+            readonly attempts: string;
             /** @description Time of the next attempt at the earliest; `null` = there is none. */
             readonly nextAttemptAt: string | null;
             /** @description Time at which it was delivered or given up; `null` = it is pending. */
             readonly finishedAt: string | null;
             /** @description Status of the latest answer of the receiver; `null` = there was none. */
-            readonly httpStatus: number | null;
+            readonly httpStatus: string | null;
             /** @description Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`, `certificate_weak` (a key or a hash that is too short), `certificate_refused` (a wrong purpose or signature), `certificate_host` (issued for another host name), `certificate_self_signed`, `certificate_authority` (its authority is not publicly trusted, or an intermediate certificate is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure. */
             readonly failure: string | null;
         };
@@ -1011,11 +1008,8 @@ export interface components {
         };
         /** @description Alerts of the key */
         readonly Alerts: {
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -1064,7 +1058,10 @@ export interface components {
              * @description End of the campaign.
              */
             readonly endsAt: string;
-            /** @description Page of the campaign; `null` = it has none. */
+            /**
+             * Format: uri
+             * @description Page of the campaign; `null` = it has none.
+             */
             readonly url?: string;
         };
         readonly AppIncentiveRestricted: {
@@ -1084,7 +1081,10 @@ export interface components {
              * @description End of the campaign.
              */
             readonly endsAt: string;
-            /** @description Page of the campaign; `null` = it has none. */
+            /**
+             * Format: uri
+             * @description Page of the campaign; `null` = it has none.
+             */
             readonly url?: string;
         };
         /** @description One Morpho Blue market with all its numbers at full precision, composed from one version of the facts. A measured value that is not known is `null` with its reason in `gaps`, never 0. */
@@ -1305,11 +1305,8 @@ export interface components {
              * @description Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.
              */
             readonly asOf: string;
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description The entries of this page, without cursors; at most 500. */
             readonly markets: readonly components["schemas"]["AppMarket"][];
             /** @description Requested chains that are not in the list; one entry per served chain, at most 10. When every requested chain is missing, the field is `null` with an error. */
@@ -1363,11 +1360,8 @@ export interface components {
             readonly displaySymbol: string;
             /** @description Full name. */
             readonly name: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
             /**
              * @description Kind of asset.
              * @enum {string}
@@ -1456,21 +1450,12 @@ export interface components {
         readonly BestStrategyRanking: {
             /** @description Value of the payment, USD with 2 places. */
             readonly amountUsd: string;
-            /**
-             * Format: int32
-             * @description Days over which the costs are spread.
-             */
-            readonly holdingDays: number;
-            /**
-             * Format: int32
-             * @description Number of strategies that meet the request.
-             */
-            readonly rankedCount: number;
-            /**
-             * Format: int32
-             * @description Number of strategies that do not.
-             */
-            readonly excludedCount: number;
+            /** @description Days over which the costs are spread. */
+            readonly holdingDays: string;
+            /** @description Number of strategies that meet the request. */
+            readonly rankedCount: string;
+            /** @description Number of strategies that do not. */
+            readonly excludedCount: string;
             /** @description Strategies that meet the request, by `netApyPct`, the highest first, those without a positive result last; as many as `limit`, at most 100. */
             readonly ranked: readonly components["schemas"]["BestStrategy"][];
             /** @description Strategies that do not, in catalog order; as many as `limit`, at most 100. */
@@ -1645,184 +1630,141 @@ export interface components {
             /** @description `pnlAfterFee` in USD with 2 places. */
             readonly pnlAfterFeeUsd?: string;
         };
-        /** @description An ended plain loop. */
+        /** @description A loop of a wallet together with its row of the register. */
         readonly ClosedPosition: {
             /**
-             * Format: int32
-             * @description Index of the position on chain; the id for manage/build.
+             * @description Kind of the entry.
+             * @constant
              */
-            readonly id: number;
-            /** @description {chainId}-{marketId}-{id}. */
+            readonly kind: "position";
+            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
+            readonly id: string;
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
              * Format: int32
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description Market id of the strategy. */
+            /** @description The strategy of the market. */
             readonly strategyId: string;
             /**
-             * @description Status of the position.
+             * @description Open, closed or liquidated.
              * @enum {string}
              */
-            readonly status: "open" | "closed" | "liquidated";
-            /** @description Whether it holds collateral. */
+            readonly status: "closed" | "liquidated" | "open";
+            /** @description Whether the position holds collateral. */
             readonly open: boolean;
-            /** @description Whether it was liquidated as a whole; its history has liquidations of a part. */
+            /** @description Whether the position was liquidated as a whole. `history` has liquidations of a part. */
             readonly liquidated: boolean;
-            /** @description Symbol of the collateral. */
+            /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol?: string;
-            /** @description Symbol of the loan token. */
+            /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol?: string;
-            /**
-             * @description All its collateral. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description All collateral, whole tokens. */
             readonly amountLeveragedCollateral?: string;
-            /**
-             * @description Collateral less the debt at the oracle price, in collateral tokens. Whole tokens. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less the debt at the oracle price, whole collateral tokens; negative under water. */
             readonly netCollateral?: string;
-            /**
-             * @description Debt with interest. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt with interest up to the block of the reading, whole loan tokens. */
             readonly amountLoan?: string;
+            /** @description Debt over collateral value, percent with 2 places. */
             readonly ltvPct?: string | null;
-            /**
-             * @description Liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
+            /** @description LTV at which the position can be liquidated, percent. */
             readonly liquidationLtvPct?: string;
+            /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
+            /** @description Leverage at the current LTV, 1 place. */
             readonly currentLeverage?: string | null;
-            /**
-             * @description Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
             readonly netValueUsd?: string;
+            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
-            /**
-             * @description Deposit basis of the contract: deposits and repayments less withdrawals and loans, never below 0. Whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it. */
             readonly amountDepositedInLoanToken?: string;
+            /** @description Loan tokens per collateral token at which the position can be liquidated. */
             readonly liquidationPrice?: string | null;
+            /** @description Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now. */
             readonly priceDropToLiquidationPct?: string | null;
-            /**
-             * Format: date-time
-             * @description Time at which the app registered it; absent = unknown, because the chain does not keep it.
-             */
-            readonly openedAt?: string;
-            readonly pnl: components["schemas"]["Pnl"];
-            /** @description Pages at the block explorer of the chain; absent if none is known. */
-            readonly explorerLinks?: components["schemas"]["ClosedPositionExplorerLinks"];
-            /** @description Result of closing it now at the oracle price, with today's yield fee; null on ended positions. */
+            /** @description P&L before and after the fee, and the amount that closing now pays out. */
             readonly closeNow?: components["schemas"]["CloseNow"] | null;
-            /** @description Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown. */
+            /** @description Whether the owner of the product has put the position into manual mode, for good: only its own wallet acts on it then, and no plan does. */
             readonly manualMode?: boolean | null;
-            /** @description Liquidity for closing; null on ended positions. */
+            /** @description Liquidity for closing the position; `null` = the position has ended. */
             readonly exitLiquidity?: components["schemas"]["PositionExit"] | null;
-            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Block of the reading: of holdings and debt, and of the price that values them unless `freshness` names an older one. */
+            readonly readAt: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about its values; empty = none. */
-            readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description Warnings about the values that the position is valued with, at most 16. */
+            readonly warnings: readonly components["schemas"]["Warning"][];
+            /** @description Amount that closing, of a part too, has paid out, whole loan tokens. */
+            readonly amountReturnedInLoanToken?: string;
+            /** @description Collateral by the oracle and the price of the loan token, USD with 2 places. */
+            readonly collateralUsd?: string;
+            /** @description Debt, USD with 2 places. */
+            readonly debtUsd?: string;
             /**
-             * @description Contract of the position.
+             * @description Contract that holds the collateral and owes the debt.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly proxy: string;
-            /**
-             * @description Collateral, USD. 0 or more.
-             * @example 1250.5
-             */
-            readonly collateralUsd?: string;
-            /**
-             * @description Debt, USD. 0 or more.
-             * @example 1250.5
-             */
-            readonly debtUsd?: string;
-            /**
-             * @description Payout of closings, partial ones included, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountReturnedInLoanToken?: string;
-            /** @description Its row; null = none. */
-            readonly registered: components["schemas"]["Registration"] | null;
-            /** @description Disagreement between register and chain; null = none. */
-            readonly dbDrift: ("no_db_row" | "db_open_chain_closed" | "db_closed_chain_open") | null;
-            readonly drift?: components["schemas"]["Drift"];
-            /**
-             * @description A plain loop.
-             * @constant
-             */
-            readonly kind: "position";
-        };
-        /** @description Pages at the block explorer of the chain; absent if none is known. */
-        readonly ClosedPositionExplorerLinks: {
-            /**
-             * Format: uri
-             * @description Its owner.
-             */
-            readonly wallet: string;
-            /**
-             * Format: uri
-             * @description The contract that holds the collateral and owes the debt.
-             */
-            readonly proxy: string;
-            /**
-             * Format: uri
-             * @description The block of the reading.
-             */
-            readonly block: string;
-        };
-        /** @description An ended equity vault. */
-        readonly ClosedVault: {
-            /** @description Vault id. */
-            readonly strategyId: string;
-            /**
-             * Format: int32
-             * @description The chain.
-             */
-            readonly chainId: number;
-            /** @description Curator of the stock market. */
-            readonly curator?: string;
-            readonly stock?: components["schemas"]["StockLeg"];
-            /** @description Loops of the vault, newest first. */
-            readonly yieldLoops: readonly components["schemas"]["PortfolioPosition"][];
-            /**
-             * @description How the loops were matched: registered, by their basis, ambiguous, or not at all.
-             * @enum {string}
-             */
-            readonly yieldLoopMatch?: "tagged" | "basis" | "ambiguous" | "none";
-            /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
-            readonly ambiguousYieldLoopIds?: readonly number[];
-            /**
-             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
-            readonly netValueUsd?: string;
-            readonly currentNetApyPct?: string | null;
-            readonly readAt?: components["schemas"]["BlockReading"];
-            readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about its values; empty = none. */
-            readonly warnings?: readonly components["schemas"]["Warning"][];
-            /**
-             * @description Status on chain.
-             * @enum {string}
-             */
-            readonly status: "open" | "closed" | "liquidated";
-            /** @description Symbol of the stock. */
-            readonly stockSymbol?: string;
+            /** @description Profit and loss of the loop. */
             readonly pnl: components["schemas"]["Pnl"];
-            /** @description Disagreement between register and chain; null = none. */
-            readonly dbDrift: ("no_db_row" | "db_open_chain_closed" | "db_closed_chain_open") | null;
+            /** @description Row of the register; `null` = there is none, see `drift`. */
+            readonly registered: components["schemas"]["Registration"] | null;
+            /** @description Disagreement between register and chain; `null` = they agree. */
+            readonly dbDrift: ("db_closed_chain_open" | "db_open_chain_closed" | "no_db_row") | null;
+            /** @description Disagreement between register and chain; `null` = they agree. */
+            readonly drift?: components["schemas"]["Drift"];
+        };
+        /** @description Holdings of a wallet in an equity vault, open or ended, with the loops of the vault. */
+        readonly ClosedVault: {
             /**
-             * @description An equity vault.
+             * @description Kind of the entry.
              * @constant
              */
             readonly kind: "equity";
+            /** @description Equity vault. */
+            readonly strategyId: string;
+            /**
+             * Format: int32
+             * @description Id of the chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description Open, closed, or liquidated (one of its loops was).
+             * @enum {string}
+             */
+            readonly status: "closed" | "liquidated" | "open";
+            /** @description Symbol as people see it, without a date. */
+            readonly stockSymbol?: string;
+            /** @description Profit and loss of both legs together. */
+            readonly pnl: components["schemas"]["Pnl"];
+            /** @description Partner that curates the stock market. */
+            readonly curator?: string;
+            /** @description The stock leg. */
+            readonly stock?: components["schemas"]["PortfolioVaultStock"];
+            /**
+             * @description The way in which the loops are known.
+             * @enum {string}
+             */
+            readonly yieldLoopMatch?: "ambiguous" | "basis" | "none" | "tagged";
+            /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
+            readonly ambiguousYieldLoopIds?: readonly string[];
+            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
+            readonly netValueUsd?: string;
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
+            readonly currentNetApyPct?: string | null;
+            /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them, of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Warnings about the values that the stock leg is valued with, at most 16. */
+            readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly yieldLoops: readonly components["schemas"]["PortfolioPosition"][];
+            /** @description Disagreement between register and chain; null = none. */
+            readonly dbDrift: ("db_closed_chain_open" | "db_open_chain_closed" | "no_db_row") | null;
         };
         /** @description Collateral-APY history of all markets */
         readonly CollateralApyHistories: {
@@ -1991,11 +1933,8 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /**
-             * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
-             */
-            readonly id: number;
+            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
+            readonly id: string;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /** @description The strategy of the market. */
@@ -2126,47 +2065,47 @@ export interface components {
             /** @description Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts. */
             readonly liquidationBufferPct?: string;
         };
-        /** @description A disagreement between register and chain, with both sides. */
+        /** @description A position about which register and chain disagree, with both sides. The service never repairs either. */
         readonly Drift: {
             /**
-             * @description Kind of disagreement.
+             * @description Kind of the disagreement.
              * @enum {string}
              */
-            readonly kind: "no_db_row" | "db_open_chain_closed" | "db_closed_chain_open";
+            readonly kind: "db_closed_chain_open" | "db_open_chain_closed" | "no_db_row";
             /**
-             * @description Urgency.
+             * @description Weight of the disagreement.
              * @enum {string}
              */
-            readonly severity: "high" | "medium" | "low";
-            /** @description The problem and the next step, in a sentence. */
+            readonly severity: "high" | "low" | "medium";
+            /** @description One plain sentence for people. */
             readonly message: string;
             /**
              * Format: date-time
-             * @description First sighting by the service.
+             * @description Time at which the service first saw the disagreement; starts anew after the disagreement was gone.
              */
             readonly firstSeen: string;
             /**
              * Format: date-time
-             * @description Time of the reading that shows it.
+             * @description Time of the reading that this answer is from.
              */
-            readonly lastSeen?: string;
-            /** @description Earlier times over which the position had the same disagreement, the latest first. */
-            readonly earlier?: readonly components["schemas"]["DriftEarlier"][];
-            /** @description SQL for an operator that brings the row in line with the chain; the service never runs it. A missing row needs the psql variable deposited_usd. null = none can be suggested. */
-            readonly suggestedSql?: string | null;
-            /** @description State on the chain. */
+            readonly lastSeen: string;
+            /** @description Earlier times over which the position had the same kind of disagreement until it was gone, the latest first, at most 10. */
+            readonly earlier: readonly components["schemas"]["DriftEarlier"][];
+            /** @description SQL for an operator that brings the row of the register in line with the chain; the service never runs it. It changes at most one row, and none when the register has changed since. A missing row needs the psql variable `deposited_usd`. `null` = no statement can be suggested. */
+            readonly suggestedSql: string | null;
+            /** @description Evidence on chain. */
             readonly chain: components["schemas"]["DriftChain"];
-            /** @description null = no row. */
+            /** @description Evidence in the register; `null` = the register has no row. */
             readonly database: components["schemas"]["DriftDatabase"] | null;
         };
-        /** @description State on the chain. */
+        /** @description Evidence on chain. */
         readonly DriftChain: {
             /**
              * @description Status on chain.
              * @enum {string}
              */
-            readonly status: "open" | "closed" | "liquidated";
-            /** @description Block at which the chain was read. */
+            readonly status: "closed" | "liquidated" | "open";
+            /** @description Number of the block. */
             readonly blockNumber: string;
             /**
              * Format: date-time
@@ -2178,34 +2117,19 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly proxy: string;
-            /**
-             * @description Whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Collateral, whole tokens; `null` = the token is not known. */
             readonly collateral?: string;
-            /**
-             * @description Whole tokens. 0 or more.
-             * @example 1250.5
-             */
+            /** @description Debt, whole tokens of the loan token; `null` = not known. */
             readonly debt?: string;
-            /**
-             * @description Collateral less debt, USD rounded to 2 places, negative under water. pnl.netValueUsd of the loop is exact, and 0 under water. May be negative.
-             * @example 1250.5
-             */
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water; `null` = not known. `pnl.netValueUsd` of the loop is exact, and 0 under water. */
             readonly netValueUsd?: string;
         };
         readonly DriftDatabase: {
-            /** @description Whether the row has it as open. */
+            /** @description Whether the position is registered as open. */
             readonly isOpen: boolean;
-            /**
-             * @description Sum of deposits. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Sum of all deposits, USD. */
             readonly depositedUsd: string;
-            /**
-             * @description Sum of withdrawals. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Sum of all withdrawals, USD. */
             readonly returnedUsd: string;
             /**
              * Format: date-time
@@ -2217,22 +2141,23 @@ export interface components {
              * @description Latest change of the row; a future time is returned as now.
              */
             readonly updatedAt: string;
+            /** @description Time of the closing in the register; `null` = not closed, no time given, or a time that lies ahead. */
             readonly closedAt: string | null;
         };
         readonly DriftEarlier: {
             /**
              * Format: date-time
-             * @description First reading with it.
+             * @description Time of the first reading with the disagreement.
              */
             readonly firstSeen: string;
             /**
              * Format: date-time
-             * @description Last reading with it.
+             * @description Time of the last reading with the disagreement.
              */
             readonly lastSeen: string;
             /**
              * Format: date-time
-             * @description First reading without it.
+             * @description Time of the first reading without the disagreement.
              */
             readonly goneAt: string;
         };
@@ -2258,11 +2183,8 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /**
-             * Format: int32
-             * @description Index in the array of the wallet on chain.
-             */
-            readonly positionIndex: number;
+            /** @description Index in the array of the wallet on chain. */
+            readonly positionIndex: string;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -2323,7 +2245,10 @@ export interface components {
              * @description Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.
              */
             readonly expiresAt: string;
-            /** @description Link to review and sign in the app. */
+            /**
+             * Format: uri
+             * @description Link to review and sign in the app.
+             */
             readonly signingUrl?: string;
             /** @description The steps for a person, in sentences. */
             readonly instructions: string;
@@ -2366,24 +2291,15 @@ export interface components {
             readonly address: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
         };
         /** @description Referral fees of the swaps. */
         readonly EquityDepositBatchMetaPreviewFees: {
-            /**
-             * Format: int32
-             * @description Fee on the swap into the stock, basis points of its input.
-             */
-            readonly stockLegBps: number;
-            /**
-             * Format: int32
-             * @description Fee on both swaps of the yield leg, basis points of their input.
-             */
-            readonly yieldLegBps: number;
+            /** @description Fee on the swap into the stock, basis points of its input. */
+            readonly stockLegBps: string;
+            /** @description Fee on both swaps of the yield leg, basis points of their input. */
+            readonly yieldLegBps: string;
             /** @description All fees together, USD with 2 places. */
             readonly estimatedFeeUsd?: string;
         };
@@ -2559,24 +2475,15 @@ export interface components {
             readonly address: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
         };
         /** @description Referral fees of the swaps. */
         readonly EquityDepositSimulationPreviewFees: {
-            /**
-             * Format: int32
-             * @description Fee on the swap into the stock, basis points of its input.
-             */
-            readonly stockLegBps: number;
-            /**
-             * Format: int32
-             * @description Fee on both swaps of the yield leg, basis points of their input.
-             */
-            readonly yieldLegBps: number;
+            /** @description Fee on the swap into the stock, basis points of its input. */
+            readonly stockLegBps: string;
+            /** @description Fee on both swaps of the yield leg, basis points of their input. */
+            readonly yieldLegBps: string;
             /** @description All fees together, USD with 2 places. */
             readonly estimatedFeeUsd?: string;
         };
@@ -2720,7 +2627,10 @@ export interface components {
              * @description Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.
              */
             readonly expiresAt: string;
-            /** @description Link to review and sign in the app. */
+            /**
+             * Format: uri
+             * @description Link to review and sign in the app.
+             */
             readonly signingUrl?: string;
             /** @description The steps for a person, in sentences. */
             readonly instructions: string;
@@ -2765,27 +2675,27 @@ export interface components {
             readonly curator: string;
             /** @description The stock leg. */
             readonly stock: components["schemas"]["EquityPositionStock"];
-            /** @description Loops of the vault, newest first, one entry per loop of the wallet, at most 25000; none of them is among the plain positions. */
-            readonly yieldLoops: readonly components["schemas"]["Position"][];
             /**
              * @description The way in which the loops are known.
              * @enum {string}
              */
             readonly yieldLoopMatch: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
-            readonly ambiguousYieldLoopIds?: readonly number[];
+            readonly ambiguousYieldLoopIds?: readonly string[];
             /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
             readonly netValueUsd?: string;
             /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
             readonly currentNetApyPct?: string | null;
-            /** @description Age of the values of the stock market; `null` = there are none. */
-            readonly freshness?: components["schemas"]["EquityPositionFreshness"];
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt: components["schemas"]["BlockReading"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them, of the stock. */
             readonly oraclePriceAsOf?: string | null;
             /** @description Warnings about the values that the stock leg is valued with, at most 16. */
             readonly warnings: readonly components["schemas"]["Warning"][];
+            /** @description Loops of the vault, newest first, one entry per loop of the wallet, at most 25000; none of them is among the plain positions. */
+            readonly yieldLoops: readonly components["schemas"]["Position"][];
+            /** @description Age of the values of the stock market; `null` = there are none. */
+            readonly freshness?: components["schemas"]["EquityPositionFreshness"];
         };
         /** @description Age of the values of the stock market; `null` = there are none. */
         readonly EquityPositionFreshness: {
@@ -2905,16 +2815,10 @@ export interface components {
              * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly asOf: string;
-            /**
-             * Format: int32
-             * @description Freshness budget in seconds.
-             */
-            readonly staleAfterSec: number;
-            /**
-             * Format: int32
-             * @description Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.
-             */
-            readonly staleForSec?: number;
+            /** @description Freshness budget in seconds. */
+            readonly staleAfterSec: string;
+            /** @description Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit. */
+            readonly staleForSec?: string;
         };
         /** @description The outcome of maxAge for one group of facts. */
         readonly FreshnessReceipt: {
@@ -4304,11 +4208,8 @@ export interface components {
              * @enum {string}
              */
             readonly timeframe: "day" | "hour" | "minute";
-            /**
-             * Format: int32
-             * @description Units per candle.
-             */
-            readonly aggregate: number;
+            /** @description Units per candle. */
+            readonly aggregate: string;
             /** @description Public name of the provider. */
             readonly source: string;
             /**
@@ -4359,15 +4260,90 @@ export interface components {
         };
         /** @description History of drift */
         readonly OpsDriftHistory: {
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
             readonly records: readonly components["schemas"]["DriftRecord"][];
+        };
+        /** @description One wallet's portfolio */
+        readonly OpsPortfolio: {
+            /**
+             * @description Owner.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly address: string;
+            /**
+             * Format: int32
+             * @description Id of the chain.
+             */
+            readonly chainId: number;
+            /** @description Deposits and number of open positions. */
+            readonly header: components["schemas"]["OpsPortfolioHeader"];
+            /** @description Profit and loss over everything of the wallet, ended positions included. */
+            readonly pnl: components["schemas"]["Pnl"];
+            /** @description Routers that may act on its own lending positions, because a batch that let them was broken off before its last call; one entry per router, at most 1. `null` = not known. */
+            readonly leftAuthorizations?: readonly string[];
+            /** @description Open plain loops, newest first. */
+            readonly positions: readonly components["schemas"]["PortfolioPosition"][];
+            /** @description Open equity vaults. */
+            readonly equityPositions: readonly components["schemas"]["PortfolioVault"][];
+            /** @description Closed or liquidated positions, newest first; a closed vault is one entry. */
+            readonly closed: readonly (components["schemas"]["ClosedPosition"] | components["schemas"]["ClosedVault"])[];
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly unresolved: readonly components["schemas"]["UnresolvedRow"][];
+            readonly meta?: components["schemas"]["ReadMeta"];
+        };
+        /** @description Deposits and number of open positions. */
+        readonly OpsPortfolioHeader: {
+            /** @description Deposits of everything open, exact USD; `null` = one of them is not known. */
+            readonly totalDepositedUsd?: string;
+            /** @description Number of open loops and vaults. */
+            readonly openCount: string;
+        };
+        /** @description Every wallet's portfolio */
+        readonly OpsPortfolios: {
+            /**
+             * Format: int32
+             * @description Id of the chain.
+             */
+            readonly chainId: number;
+            /**
+             * Format: date-time
+             * @description Time of the block.
+             */
+            readonly asOf: string;
+            /**
+             * Format: date-time
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             */
+            readonly computedAt: string;
+            /** @description Whether the value is inside its freshness budget. */
+            readonly stale: boolean;
+            /** @description Failure of the latest computation: this is the last good report; `null` = the latest computation succeeded. */
+            readonly degraded: boolean;
+            /** @description Numbers of the entries. */
+            readonly counts: components["schemas"]["OpsPortfoliosCounts"];
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly users: readonly (components["schemas"]["OpsPortfolio"] | components["schemas"]["PortfolioFailure"])[];
+        };
+        /** @description Numbers of the entries. */
+        readonly OpsPortfoliosCounts: {
+            /** @description Number of wallets, unreadable ones included. */
+            readonly users: string;
+            /** @description Number of open plain loops. */
+            readonly open: string;
+            /** @description Number of open equity vaults. */
+            readonly equity: string;
+            /** @description Number of loops and vaults that have ended. */
+            readonly closed: string;
+            /** @description Number of rows without a position on chain. */
+            readonly unresolved: string;
+            /** @description Number of disagreements between register and chain. */
+            readonly drift: string;
+            /** @description Number of wallets that could not be read. */
+            readonly failed: string;
         };
         /** @description An oracle far from its reference, and the sums that depend on it. */
         readonly OracleDivergence: {
@@ -4396,11 +4372,8 @@ export interface components {
             readonly grossTvlUsd: number;
             /** @description Debt against that collateral, USD with 2 places. */
             readonly borrowedUsd: number;
-            /**
-             * Format: int32
-             * @description Open positions with that collateral.
-             */
-            readonly positions: number;
+            /** @description Open positions with that collateral. */
+            readonly positions: string;
         };
         /** @description Details of the code. */
         readonly PayloadTooLargeDetails: {
@@ -4507,316 +4480,29 @@ export interface components {
             /** @description USD at the price of the loan token of now, exact; `null` = the price is unknown. */
             readonly usd?: string;
         };
-        /** @description All positions of a wallet on one chain. */
-        readonly Portfolio: {
-            /**
-             * @description The wallet, checksummed.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
+        /** @description A wallet that could not be read. */
+        readonly PortfolioFailure: {
+            /** @description The wallet, checksummed. */
             readonly address: string;
             /**
              * Format: int32
-             * @description The chain.
+             * @description Id of the chain.
              */
             readonly chainId: number;
-            readonly meta?: components["schemas"]["ReadMeta"];
-            /** @description Present when this wallet could not be read; all other data is then absent. */
-            readonly failure?: components["schemas"]["PortfolioFailure"];
-            /** @description Totals of open positions. */
-            readonly header?: components["schemas"]["PortfolioHeader"];
-            /** @description Sums over the wallet. */
-            readonly pnl?: components["schemas"]["Pnl"];
-            /** @description Routers that may still act on its own lending positions after an incomplete batch; absent = unknown. */
-            readonly leftAuthorizations?: readonly string[];
-            /** @description Open plain loops, newest first. */
-            readonly positions?: readonly components["schemas"]["PortfolioPosition"][];
-            /** @description Open equity vaults. */
-            readonly equityPositions?: readonly components["schemas"]["PortfolioVault"][];
-            /** @description Closed or liquidated positions, newest first; a closed vault is one entry. */
-            readonly closed?: readonly (components["schemas"]["ClosedPosition"] | components["schemas"]["ClosedVault"])[];
-            /** @description Rows of the register without a position on chain. */
-            readonly unresolved?: readonly components["schemas"]["PortfolioUnresolved"][];
+            /** @description Why it could not be read. */
+            readonly failure: components["schemas"]["PortfolioFailureFailure"];
         };
-        /** @description Present when this wallet could not be read; all other data is then absent. */
-        readonly PortfolioFailure: {
+        /** @description Why it could not be read. */
+        readonly PortfolioFailureFailure: {
             /** @description Why. */
             readonly reason: string;
             /** @description The problem and the next step, in a sentence. */
             readonly message: string;
         };
-        /** @description Totals of open positions. */
-        readonly PortfolioHeader: {
-            /**
-             * @description Deposits of all open positions; absent while one is unknown. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
-            readonly totalDepositedUsd?: string;
-            /**
-             * Format: int32
-             * @description Number of open loops and vaults.
-             */
-            readonly openCount: number;
-        };
-        /** @description A position with its register row. */
+        /** @description A loop of a wallet together with its row of the register. */
         readonly PortfolioPosition: {
-            /**
-             * Format: int32
-             * @description Index of the position on chain; the id for manage/build.
-             */
-            readonly id: number;
-            /** @description {chainId}-{marketId}-{id}. */
-            readonly positionId: string;
-            /**
-             * Format: int32
-             * @description The chain.
-             */
-            readonly chainId: number;
-            /** @description Market id of the strategy. */
-            readonly strategyId: string;
-            /**
-             * @description Status of the position.
-             * @enum {string}
-             */
-            readonly status: "open" | "closed" | "liquidated";
-            /** @description Whether it holds collateral. */
-            readonly open: boolean;
-            /** @description Whether it was liquidated as a whole; its history has liquidations of a part. */
-            readonly liquidated: boolean;
-            /** @description Symbol of the collateral. */
-            readonly collateralSymbol?: string;
-            /** @description Symbol of the loan token. */
-            readonly loanSymbol?: string;
-            /**
-             * @description All its collateral. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountLeveragedCollateral?: string;
-            /**
-             * @description Collateral less the debt at the oracle price, in collateral tokens. Whole tokens. May be negative.
-             * @example 1250.5
-             */
-            readonly netCollateral?: string;
-            /**
-             * @description Debt with interest. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountLoan?: string;
-            readonly ltvPct?: string | null;
-            /**
-             * @description Liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly liquidationLtvPct?: string;
-            readonly ltvHeadroomPct?: string | null;
-            readonly currentLeverage?: string | null;
-            /**
-             * @description Collateral less debt, rounded to 2 places, negative under water; pnl.netValueUsd is exact, and 0 under water. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
-            readonly netValueUsd?: string;
-            readonly currentLeverageApyPct?: string | null;
-            /**
-             * @description Deposit basis of the contract: deposits and repayments less withdrawals and loans, never below 0. Whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountDepositedInLoanToken?: string;
-            readonly liquidationPrice?: string | null;
-            readonly priceDropToLiquidationPct?: string | null;
-            /**
-             * Format: date-time
-             * @description Time at which the app registered it; absent = unknown, because the chain does not keep it.
-             */
-            readonly openedAt?: string;
-            readonly pnl: components["schemas"]["Pnl"];
-            /** @description Pages at the block explorer of the chain; absent if none is known. */
-            readonly explorerLinks?: components["schemas"]["PortfolioPositionExplorerLinks"];
-            /** @description Result of closing it now at the oracle price, with today's yield fee; null on ended positions. */
-            readonly closeNow?: components["schemas"]["CloseNow"] | null;
-            /** @description Whether it is in manual mode, which is permanent: only its own wallet can act on it, and builds cannot. null = ended, absent = unknown. */
-            readonly manualMode?: boolean | null;
-            /** @description Liquidity for closing; null on ended positions. */
-            readonly exitLiquidity?: components["schemas"]["PositionExit"] | null;
-            readonly readAt?: components["schemas"]["BlockReading"];
-            readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about its values; empty = none. */
-            readonly warnings?: readonly components["schemas"]["Warning"][];
-            /**
-             * @description Contract of the position.
-             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
-             */
-            readonly proxy: string;
-            /**
-             * @description Collateral, USD. 0 or more.
-             * @example 1250.5
-             */
-            readonly collateralUsd?: string;
-            /**
-             * @description Debt, USD. 0 or more.
-             * @example 1250.5
-             */
-            readonly debtUsd?: string;
-            /**
-             * @description Payout of closings, partial ones included, whole loan tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly amountReturnedInLoanToken?: string;
-            /** @description Its row; null = none. */
-            readonly registered: components["schemas"]["Registration"] | null;
-            /** @description Disagreement between register and chain; null = none. */
-            readonly dbDrift: ("no_db_row" | "db_open_chain_closed" | "db_closed_chain_open") | null;
-            readonly drift?: components["schemas"]["Drift"];
-        };
-        /** @description Pages at the block explorer of the chain; absent if none is known. */
-        readonly PortfolioPositionExplorerLinks: {
-            /**
-             * Format: uri
-             * @description Its owner.
-             */
-            readonly wallet: string;
-            /**
-             * Format: uri
-             * @description The contract that holds the collateral and owes the debt.
-             */
-            readonly proxy: string;
-            /**
-             * Format: uri
-             * @description The block of the reading.
-             */
-            readonly block: string;
-        };
-        readonly PortfolioUnresolved: {
-            /**
-             * @description Reason for the missing position.
-             * @enum {string}
-             */
-            readonly reason: "market_not_configured" | "no_chain_position" | "chain_mismatch";
-            /** @description The problem and the next step, in a sentence. */
-            readonly message: string;
-            /**
-             * @description Market of the row.
-             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
-             */
-            readonly marketId: string;
-            /**
-             * Format: int32
-             * @description Index of the position on chain, as registered.
-             */
-            readonly positionIndex: number;
-            readonly registered: components["schemas"]["Registration"];
-        };
-        /** @description An equity vault; the legs are absent after its end. */
-        readonly PortfolioVault: {
-            /** @description Vault id. */
-            readonly strategyId: string;
-            /**
-             * Format: int32
-             * @description The chain.
-             */
-            readonly chainId: number;
-            /** @description Curator of the stock market. */
-            readonly curator?: string;
-            readonly stock?: components["schemas"]["StockLeg"];
-            /** @description Loops of the vault, newest first. */
-            readonly yieldLoops: readonly components["schemas"]["PortfolioPosition"][];
-            /**
-             * @description How the loops were matched: registered, by their basis, ambiguous, or not at all.
-             * @enum {string}
-             */
-            readonly yieldLoopMatch?: "tagged" | "basis" | "ambiguous" | "none";
-            /** @description Present when ambiguous: ids of its candidate loops among the plain positions. */
-            readonly ambiguousYieldLoopIds?: readonly number[];
-            /**
-             * @description Stock leg plus loops, before costs of an exit; a loop under water counts as 0. USD, decimal string. May be negative.
-             * @example 1250.5
-             */
-            readonly netValueUsd?: string;
-            readonly currentNetApyPct?: string | null;
-            readonly readAt?: components["schemas"]["BlockReading"];
-            readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about its values; empty = none. */
-            readonly warnings?: readonly components["schemas"]["Warning"][];
-            /**
-             * @description Status on chain.
-             * @enum {string}
-             */
-            readonly status: "open" | "closed" | "liquidated";
-            /** @description Symbol of the stock. */
-            readonly stockSymbol?: string;
-            readonly pnl: components["schemas"]["Pnl"];
-            /** @description Disagreement between register and chain; null = none. */
-            readonly dbDrift: ("no_db_row" | "db_open_chain_closed" | "db_closed_chain_open") | null;
-        };
-        /** @description Every wallet of a chain. */
-        readonly Portfolios: {
-            /**
-             * Format: int32
-             * @description The chain.
-             */
-            readonly chainId: number;
-            /**
-             * Format: date-time
-             * @description Time of the block of the reading.
-             */
-            readonly asOf: string;
-            /** @description Older than 60 seconds. */
-            readonly stale: boolean;
-            /** @description The latest recompute failed: these are the last good numbers. */
-            readonly degraded: boolean;
-            /**
-             * Format: date-time
-             * @description Time of the computation.
-             */
-            readonly computedAt: string;
-            /** @description Counts. */
-            readonly counts: components["schemas"]["PortfoliosCounts"];
-            /** @description All wallets, ordered by address. */
-            readonly users: readonly components["schemas"]["Portfolio"][];
-        };
-        /** @description Counts. */
-        readonly PortfoliosCounts: {
-            /**
-             * Format: int32
-             * @description Number of wallets.
-             */
-            readonly users: number;
-            /**
-             * Format: int32
-             * @description Number of open plain loops.
-             */
-            readonly open: number;
-            /**
-             * Format: int32
-             * @description Number of open equity vaults.
-             */
-            readonly equity: number;
-            /**
-             * Format: int32
-             * @description Number of ended loops and vaults.
-             */
-            readonly closed: number;
-            /**
-             * Format: int32
-             * @description Number of rows without a position on chain.
-             */
-            readonly unresolved: number;
-            /**
-             * Format: int32
-             * @description Number of disagreements between register and chain.
-             */
-            readonly drift: number;
-            /**
-             * Format: int32
-             * @description Number of wallets that could not be read.
-             */
-            readonly failed: number;
-        };
-        /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
-        readonly Position: {
-            /**
-             * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
-             */
-            readonly id: number;
+            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
+            readonly id: string;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -4863,6 +4549,169 @@ export interface components {
             readonly liquidationPrice?: string | null;
             /** @description Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now. */
             readonly priceDropToLiquidationPct?: string | null;
+            /** @description P&L before and after the fee, and the amount that closing now pays out. */
+            readonly closeNow?: components["schemas"]["CloseNow"] | null;
+            /** @description Whether the owner of the product has put the position into manual mode, for good: only its own wallet acts on it then, and no plan does. */
+            readonly manualMode?: boolean | null;
+            /** @description Liquidity for closing the position; `null` = the position has ended. */
+            readonly exitLiquidity?: components["schemas"]["PositionExit"] | null;
+            /** @description Block of the reading: of holdings and debt, and of the price that values them unless `freshness` names an older one. */
+            readonly readAt: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Warnings about the values that the position is valued with, at most 16. */
+            readonly warnings: readonly components["schemas"]["Warning"][];
+            /** @description Amount that closing, of a part too, has paid out, whole loan tokens. */
+            readonly amountReturnedInLoanToken?: string;
+            /** @description Collateral by the oracle and the price of the loan token, USD with 2 places. */
+            readonly collateralUsd?: string;
+            /** @description Debt, USD with 2 places. */
+            readonly debtUsd?: string;
+            /**
+             * @description Contract that holds the collateral and owes the debt.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly proxy: string;
+            /** @description Profit and loss of the loop. */
+            readonly pnl: components["schemas"]["Pnl"];
+            /** @description Row of the register; `null` = there is none, see `drift`. */
+            readonly registered: components["schemas"]["Registration"] | null;
+            /** @description Disagreement between register and chain; `null` = they agree. */
+            readonly dbDrift: ("db_closed_chain_open" | "db_open_chain_closed" | "no_db_row") | null;
+            /** @description Disagreement between register and chain; `null` = they agree. */
+            readonly drift?: components["schemas"]["Drift"];
+        };
+        /** @description Holdings of a wallet in an equity vault, open or ended, with the loops of the vault. */
+        readonly PortfolioVault: {
+            /** @description Equity vault. */
+            readonly strategyId: string;
+            /**
+             * Format: int32
+             * @description Id of the chain.
+             */
+            readonly chainId: number;
+            /**
+             * @description Open, closed, or liquidated (one of its loops was).
+             * @enum {string}
+             */
+            readonly status: "closed" | "liquidated" | "open";
+            /** @description Symbol as people see it, without a date. */
+            readonly stockSymbol?: string;
+            /** @description Profit and loss of both legs together. */
+            readonly pnl: components["schemas"]["Pnl"];
+            /** @description Partner that curates the stock market. */
+            readonly curator?: string;
+            /** @description The stock leg. */
+            readonly stock?: components["schemas"]["PortfolioVaultStock"];
+            /**
+             * @description The way in which the loops are known.
+             * @enum {string}
+             */
+            readonly yieldLoopMatch?: "ambiguous" | "basis" | "none" | "tagged";
+            /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
+            readonly ambiguousYieldLoopIds?: readonly string[];
+            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
+            readonly netValueUsd?: string;
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
+            readonly currentNetApyPct?: string | null;
+            /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them, of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Warnings about the values that the stock leg is valued with, at most 16. */
+            readonly warnings?: readonly components["schemas"]["Warning"][];
+            /** @description The entries of this page, without cursors; at most 500. */
+            readonly yieldLoops: readonly components["schemas"]["PortfolioPosition"][];
+            /** @description Disagreement between register and chain; null = none. */
+            readonly dbDrift: ("db_closed_chain_open" | "db_open_chain_closed" | "no_db_row") | null;
+        };
+        /** @description The stock leg. */
+        readonly PortfolioVaultStock: {
+            /** @description Symbol as people see it, without a date. */
+            readonly symbol: string;
+            /** @description Stock posted, whole tokens. */
+            readonly collateral: string;
+            /** @description Value of the stock, USD with 2 places. */
+            readonly collateralUsd?: string;
+            /** @description Oracle price in USD, which decides on liquidation. */
+            readonly priceUsd?: string;
+            /** @description Debt with interest, whole deposit tokens. */
+            readonly debtUsdg?: string;
+            /** @description Debt over collateral value, percent with 2 places. */
+            readonly ltvPct?: string | null;
+            /** @description LTV at which the stock leg can be liquidated, percent. */
+            readonly liquidationLtvPct: string;
+            /** @description Percentage points of LTV left before liquidation. */
+            readonly ltvHeadroomPct?: string | null;
+            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            readonly liquidationPriceUsd?: string | null;
+            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            readonly priceDropToLiquidationPct?: string | null;
+            /** @description APY of the debt, percent with 2 places. */
+            readonly borrowApyPct?: string;
+        };
+        /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
+        readonly Position: {
+            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
+            readonly id: string;
+            /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
+            readonly positionId: string;
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /** @description The strategy of the market. */
+            readonly strategyId: string;
+            /**
+             * @description Open, closed or liquidated.
+             * @enum {string}
+             */
+            readonly status: "closed" | "liquidated" | "open";
+            /** @description Whether the position holds collateral. */
+            readonly open: boolean;
+            /** @description Whether the position was liquidated as a whole. `history` has liquidations of a part. */
+            readonly liquidated: boolean;
+            /** @description Symbol as people see it, without a date. */
+            readonly collateralSymbol?: string;
+            /** @description Full symbol; that of a principal token carries its date. */
+            readonly loanSymbol?: string;
+            /** @description All collateral, whole tokens. */
+            readonly amountLeveragedCollateral?: string;
+            /** @description Collateral less the debt at the oracle price, whole collateral tokens; negative under water. */
+            readonly netCollateral?: string;
+            /** @description Debt with interest up to the block of the reading, whole loan tokens. */
+            readonly amountLoan?: string;
+            /** @description Debt over collateral value, percent with 2 places. */
+            readonly ltvPct?: string | null;
+            /** @description LTV at which the position can be liquidated, percent. */
+            readonly liquidationLtvPct?: string;
+            /** @description Percentage points of LTV left before liquidation. */
+            readonly ltvHeadroomPct?: string | null;
+            /** @description Leverage at the current LTV, 1 place. */
+            readonly currentLeverage?: string | null;
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
+            readonly netValueUsd?: string;
+            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places. */
+            readonly currentLeverageApyPct?: string | null;
+            /** @description Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it. */
+            readonly amountDepositedInLoanToken?: string;
+            /** @description Loan tokens per collateral token at which the position can be liquidated. */
+            readonly liquidationPrice?: string | null;
+            /** @description Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now. */
+            readonly priceDropToLiquidationPct?: string | null;
+            /** @description P&L before and after the fee, and the amount that closing now pays out. */
+            readonly closeNow?: components["schemas"]["CloseNow"] | null;
+            /** @description Whether the owner of the product has put the position into manual mode, for good: only its own wallet acts on it then, and no plan does. */
+            readonly manualMode?: boolean | null;
+            /** @description Liquidity for closing the position; `null` = the position has ended. */
+            readonly exitLiquidity?: components["schemas"]["PositionExit"] | null;
+            /** @description Block of the reading: of holdings and debt, and of the price that values them unless `freshness` names an older one. */
+            readonly readAt: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them. */
+            readonly oraclePriceAsOf?: string | null;
+            /** @description Warnings about the values that the position is valued with, at most 16. */
+            readonly warnings: readonly components["schemas"]["Warning"][];
             /**
              * Format: date-time
              * @description Time at which the app registered the position; the chain does not keep it.
@@ -4872,22 +4721,10 @@ export interface components {
             readonly pnl?: components["schemas"]["Pnl"];
             /** @description Pages at the block explorer of the chain. */
             readonly explorerLinks?: components["schemas"]["PositionExplorerLinks"];
-            /** @description P&L before and after the fee, and the amount that closing now pays out. */
-            readonly closeNow?: components["schemas"]["CloseNow"] | null;
-            /** @description Whether the owner of the product has put the position into manual mode, for good: only its own wallet acts on it then, and no plan does. */
-            readonly manualMode?: boolean | null;
             /** @description In manual mode the unsigned calls that end the position, in order, at most 4: repay all of the debt at the lending protocol, with the interest of half an hour approved, and take the collateral out. `null` = not in manual mode, or not known, see `manualMode`. */
             readonly manualModeCalls?: readonly components["schemas"]["Call"][];
-            /** @description Liquidity for closing the position; `null` = the position has ended. */
-            readonly exitLiquidity?: components["schemas"]["PositionExit"] | null;
             /** @description Age of the market values; `null` = none was used. */
             readonly freshness?: components["schemas"]["PositionFreshness"];
-            /** @description Block of the reading: of holdings and debt, and of the price that values them unless `freshness` names an older one. */
-            readonly readAt: components["schemas"]["BlockReading"];
-            /** @description Last update of the feeds behind the oracle's price, of the oldest of them. */
-            readonly oraclePriceAsOf?: string | null;
-            /** @description Warnings about the values that the position is valued with, at most 16. */
-            readonly warnings: readonly components["schemas"]["Warning"][];
         };
         /** @description Equity of a position at one time, by the price of the oracle then. */
         readonly PositionEquityPoint: {
@@ -4924,11 +4761,8 @@ export interface components {
             readonly blockNumber: number;
             /** @description Hash of the transaction. */
             readonly txHash: string;
-            /**
-             * Format: int32
-             * @description Place of its first event in the block.
-             */
-            readonly logIndex: number;
+            /** @description Place of its first event in the block. */
+            readonly logIndex: string;
             /** @description Change of the collateral, whole tokens. */
             readonly collateralChange: string;
             /** @description Borrowed less repaid, whole loan tokens, without interest. */
@@ -4973,11 +4807,20 @@ export interface components {
         };
         /** @description Pages at the block explorer of the chain. */
         readonly PositionExplorerLinks: {
-            /** @description The owner. */
+            /**
+             * Format: uri
+             * @description The owner.
+             */
             readonly wallet: string;
-            /** @description The contract that holds the collateral and owes the debt. */
+            /**
+             * Format: uri
+             * @description The contract that holds the collateral and owes the debt.
+             */
             readonly proxy: string;
-            /** @description The block of the reading. */
+            /**
+             * Format: uri
+             * @description The block of the reading.
+             */
             readonly block: string;
         };
         /** @description Age of the market values; `null` = none was used. */
@@ -5001,11 +4844,8 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /**
-             * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
-             */
-            readonly id: number;
+            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
+            readonly id: string;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -5027,11 +4867,8 @@ export interface components {
             readonly readTo?: components["schemas"]["ReadToBlock"];
             /** @description Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`. */
             readonly complete: boolean;
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -5082,11 +4919,8 @@ export interface components {
         };
         /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
         readonly PositionStress: {
-            /**
-             * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
-             */
-            readonly id: number;
+            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
+            readonly id: string;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /** @description The strategy of the market. */
@@ -5264,11 +5098,8 @@ export interface components {
         };
         /** @description The worst recorded moves of a market within a window of some days, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. Later moves may be larger. Unknown below 24 whole windows; `gaps` explain each `null`. */
         readonly RecordedMove: {
-            /**
-             * Format: int32
-             * @description Length of the window, 1, 7, 30 days.
-             */
-            readonly windowDays: number;
+            /** @description Length of the window, 1, 7, 30 days. */
+            readonly windowDays: string;
             /** @description Whether the position could not be liquidated after a rise of its LTV by `worstLtvRisePct`; of several positions all of them, each by its own market. `null` = not known. */
             readonly survived?: boolean;
             /** @description LTV after that rise, percent with 2 places; of one position only. */
@@ -5285,26 +5116,14 @@ export interface components {
             readonly worstFromAt?: string | null;
             /** @description Sample at which it ended; of one position only. */
             readonly worstToAt?: string | null;
-            /**
-             * Format: int32
-             * @description Number of whole windows in the record: one begins with each sample, they overlap, and at least 90 % of their hours were sampled. Of several positions the least.
-             */
-            readonly windowCount: number;
-            /**
-             * Format: int32
-             * @description Number of hourly samples; of several positions the least.
-             */
-            readonly sampleCount: number;
-            /**
-             * Format: int32
-             * @description Hours between the first and the last sample without one; of several positions the most.
-             */
-            readonly missingHours: number;
-            /**
-             * Format: int32
-             * @description Number of samples that were left out as implausible, such as a price far from those before and after it; of several positions the most. Values that would be worse if they are right are missing, see `gaps`.
-             */
-            readonly doubtedSamples: number;
+            /** @description Number of whole windows in the record: one begins with each sample, they overlap, and at least 90 % of their hours were sampled. Of several positions the least. */
+            readonly windowCount: string;
+            /** @description Number of hourly samples; of several positions the least. */
+            readonly sampleCount: string;
+            /** @description Hours between the first and the last sample without one; of several positions the most. */
+            readonly missingHours: string;
+            /** @description Number of samples that were left out as implausible, such as a price far from those before and after it; of several positions the most. Values that would be worse if they are right are missing, see `gaps`. */
+            readonly doubtedSamples: string;
             /**
              * Format: date-time
              * @description Time of the first sample; of several positions the latest of them.
@@ -5316,37 +5135,31 @@ export interface components {
              */
             readonly recordedToAt?: string;
         };
-        /** @description A row of the register; null = not provided by the app. */
+        /** @description A position as the app registered it. */
         readonly Registration: {
-            /** @description Whether the row has it as open. */
+            /** @description Whether the position is registered as open. */
             readonly isOpen: boolean;
-            /**
-             * @description Deposit at the opening. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Deposit at the opening, USD. */
             readonly depositedUsd: string;
-            /**
-             * @description Later deposits. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Later deposits, USD. */
             readonly addedUsd: string;
-            /**
-             * @description Withdrawals before the closing. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Withdrawals while the position was open, USD. */
             readonly removedUsd: string;
-            /**
-             * @description Withdrawal at the closing. Exact USD, decimal string. May be negative.
-             * @example 1250.5
-             */
+            /** @description Withdrawal at the closing, USD. */
             readonly returnedUsd: string;
+            /** @description APY of the collateral at the opening, percent; `null` = not registered. */
             readonly collateralApyPctAtOpen: string | null;
+            /** @description Borrow APY at the opening, percent; `null` = not registered. */
             readonly borrowApyPctAtOpen: string | null;
+            /** @description Leveraged APY at the opening, percent; `null` = not registered. */
             readonly leverageApyPctAtOpen: string | null;
+            /** @description Requested LTV, percent; `null` = not registered. */
             readonly desiredLtvPct: string | null;
+            /** @description Price at the opening; `null` = not registered. */
             readonly entryPrice: string | null;
+            /** @description Price at the closing; `null` = not registered. */
             readonly exitPrice: string | null;
-            /** @description Equity vault of this yield loop. */
+            /** @description Equity vault whose yield loop the position is; `null` = a plain position. */
             readonly equityVaultId: string | null;
             /**
              * Format: date-time
@@ -5358,6 +5171,7 @@ export interface components {
              * @description Latest change of the row; a future time is returned as now.
              */
             readonly updatedAt: string;
+            /** @description Time of the closing in the register; `null` = not closed, or a time that lies ahead. */
             readonly closedAt: string | null;
         };
         /** @description Withdraw collateral. */
@@ -5664,45 +5478,6 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["StaleDataDetails"];
         };
-        /** @description The stock leg: the wallet's own position on the stock market. */
-        readonly StockLeg: {
-            /** @description Symbol. */
-            readonly symbol: string;
-            /**
-             * @description Stock posted. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly collateral: string;
-            /**
-             * @description Its value. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
-            readonly collateralUsd?: string;
-            /**
-             * @description Oracle price. USD, decimal string. 0 or more.
-             * @example 1250.5
-             */
-            readonly priceUsd?: string;
-            /**
-             * @description Debt with interest. Whole tokens. 0 or more.
-             * @example 1250.5
-             */
-            readonly debtUsdg?: string;
-            readonly ltvPct?: string | null;
-            /**
-             * @description Liquidation LTV. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly liquidationLtvPct: string;
-            readonly ltvHeadroomPct?: string | null;
-            readonly liquidationPriceUsd?: string | null;
-            readonly priceDropToLiquidationPct?: string | null;
-            /**
-             * @description APY of the debt. Decimal string, percent. 0 or more.
-             * @example 12.34
-             */
-            readonly borrowApyPct?: string;
-        };
         /** @description The stock leg of a vault of a wallet, also of one that it has left, and while the chain is not measured; `null` = there is no such vault here, or nothing of it is known. Needs a key. */
         readonly StockLegHistory: {
             /**
@@ -5737,11 +5512,8 @@ export interface components {
             readonly readTo?: components["schemas"]["ReadToBlock"];
             /** @description Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`. */
             readonly complete: boolean;
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -5760,11 +5532,8 @@ export interface components {
              * @description Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.
              */
             readonly asOf: string;
-            /**
-             * Format: int32
-             * @description Entries that match, on all pages.
-             */
-            readonly count: number;
+            /** @description Entries that match, on all pages. */
+            readonly count: string;
             /** @description The entries of this page, without cursors; at most 500. */
             readonly strategies: readonly components["schemas"]["Strategy"][];
             /** @description Facts that the listed chains go without; one entry per served chain, at most 10, and empty once everything was measured. */
@@ -5964,11 +5733,8 @@ export interface components {
             readonly symbol: string;
             /** @description Full name. */
             readonly name: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
             /**
              * @description Kind of asset.
              * @enum {string}
@@ -5987,7 +5753,7 @@ export interface components {
             /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturityDate: string | null;
             /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
-            readonly maturityDaysLeft: number | null;
+            readonly maturityDaysLeft: string | null;
             /** @description Token that a principal token redeems to. */
             readonly underlying?: components["schemas"]["StrategyByIdCollateralUnderlying"];
         };
@@ -6028,11 +5794,8 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
         };
         /** @description Age of the facts, by group. */
         readonly StrategyByIdFreshness: {
@@ -6052,11 +5815,20 @@ export interface components {
         };
         /** @description Pages to read on; `null` = none. */
         readonly StrategyByIdLinks: {
-            /** @description Page of the strategy in the app; `null` = see `gaps`. */
+            /**
+             * Format: uri
+             * @description Page of the strategy in the app; `null` = see `gaps`.
+             */
             readonly app?: string;
-            /** @description Page of the market at the lending protocol; `null` = see `gaps`. */
+            /**
+             * Format: uri
+             * @description Page of the market at the lending protocol; `null` = see `gaps`.
+             */
             readonly market?: string;
-            /** @description Page about the yield of the collateral; `null` = see `gaps`. */
+            /**
+             * Format: uri
+             * @description Page about the yield of the collateral; `null` = see `gaps`.
+             */
             readonly yieldSource?: string;
         };
         /** @description Token that is borrowed against the collateral. */
@@ -6070,11 +5842,8 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
         };
         /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
         readonly StrategyByIdLtvPct: {
@@ -6160,11 +5929,8 @@ export interface components {
             readonly symbol: string;
             /** @description Full name. */
             readonly name: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
             /**
              * @description Kind of asset.
              * @enum {string}
@@ -6183,7 +5949,7 @@ export interface components {
             /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturityDate: string | null;
             /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
-            readonly maturityDaysLeft: number | null;
+            readonly maturityDaysLeft: string | null;
             /** @description Token that a principal token redeems to. */
             readonly underlying?: components["schemas"]["StrategyCollateralUnderlying"];
         };
@@ -6224,11 +5990,8 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
         };
         /** @description Age of the facts, by group. */
         readonly StrategyFreshness: {
@@ -6248,11 +6011,20 @@ export interface components {
         };
         /** @description Pages to read on; `null` = none. */
         readonly StrategyLinks: {
-            /** @description Page of the strategy in the app; `null` = see `gaps`. */
+            /**
+             * Format: uri
+             * @description Page of the strategy in the app; `null` = see `gaps`.
+             */
             readonly app?: string;
-            /** @description Page of the market at the lending protocol; `null` = see `gaps`. */
+            /**
+             * Format: uri
+             * @description Page of the market at the lending protocol; `null` = see `gaps`.
+             */
             readonly market?: string;
-            /** @description Page about the yield of the collateral; `null` = see `gaps`. */
+            /**
+             * Format: uri
+             * @description Page about the yield of the collateral; `null` = see `gaps`.
+             */
             readonly yieldSource?: string;
         };
         /** @description Token that is borrowed against the collateral. */
@@ -6266,11 +6038,8 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /**
-             * Format: int32
-             * @description Base units per token as a power of ten.
-             */
-            readonly decimals: number;
+            /** @description Base units per token as a power of ten. */
+            readonly decimals: string;
         };
         /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
         readonly StrategyLtvPct: {
@@ -6387,26 +6156,17 @@ export interface components {
              * @enum {string}
              */
             readonly endsBy?: "CARRY" | "LIQUIDATION" | "NOTHING" | "NO_EXIT";
-            /**
-             * Format: int32
-             * @description Number of positions that can be liquidated at once.
-             */
-            readonly endedPositions: number;
+            /** @description Number of positions that can be liquidated at once. */
+            readonly endedPositions: string;
             /** @description Time at which the LTV reaches the liquidation LTV if the scenario lasts; of several positions the first of them. */
             readonly liquidationIn?: components["schemas"]["LimitReach"];
         };
         /** @description Outcomes of a position, of a strategy at a leverage, or of all positions of a wallet together, in bad days. */
         readonly StressTable: {
-            /**
-             * Format: int32
-             * @description Number of open positions in the table; a vault has one per leg.
-             */
-            readonly positionCount: number;
-            /**
-             * Format: int32
-             * @description Number of open positions that cannot be valued now and are not in the table.
-             */
-            readonly uncountedPositions: number;
+            /** @description Number of open positions in the table; a vault has one per leg. */
+            readonly positionCount: string;
+            /** @description Number of open positions that cannot be valued now and are not in the table. */
+            readonly uncountedPositions: string;
             /** @description Fall of the oracle's price until liquidation, percent with 2 places; negative = it can be liquidated now; of several positions the least. */
             readonly dropToLiquidationPct: string | null;
             /** @description The lowest oracle price, loan tokens per collateral token, exact, at which it cannot be liquidated: one unit of the oracle's price below, it can. Of one position only. */
@@ -6482,7 +6242,10 @@ export interface components {
              * @description Expiry of the earliest quote in the calldata.
              */
             readonly expiresAt?: string;
-            /** @description Link to review and sign in the app. */
+            /**
+             * Format: uri
+             * @description Link to review and sign in the app.
+             */
             readonly signingUrl?: string;
             /** @description The steps for a person, in sentences. */
             readonly instructions: string;
@@ -6566,16 +6329,10 @@ export interface components {
             readonly badDebtUsd?: number;
             /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`. */
             readonly divergentUsd?: number;
-            /**
-             * Format: int32
-             * @description Open positions with collateral.
-             */
-            readonly positions: number;
-            /**
-             * Format: int32
-             * @description Distinct wallets with such a position.
-             */
-            readonly users: number;
+            /** @description Open positions with collateral. */
+            readonly positions: string;
+            /** @description Distinct wallets with such a position. */
+            readonly users: string;
         };
         /** @description Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers. */
         readonly TvlTotal: {
@@ -6589,16 +6346,10 @@ export interface components {
             readonly badDebtUsd?: number;
             /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`. */
             readonly divergentUsd?: number;
-            /**
-             * Format: int32
-             * @description Open positions with collateral.
-             */
-            readonly positions: number;
-            /**
-             * Format: int32
-             * @description Distinct wallets with such a position.
-             */
-            readonly users: number;
+            /** @description Open positions with collateral. */
+            readonly positions: string;
+            /** @description Distinct wallets with such a position. */
+            readonly users: string;
         };
         /** @description The error body with the code `unauthorized`. */
         readonly UnauthorizedError: {
@@ -6623,6 +6374,25 @@ export interface components {
              * @constant
              */
             readonly measured: false;
+        };
+        /** @description A row of the register without a position on chain. */
+        readonly UnresolvedRow: {
+            /**
+             * @description Reason for the lack of a position.
+             * @enum {string}
+             */
+            readonly reason: "chain_mismatch" | "market_not_configured" | "no_chain_position";
+            /** @description One plain sentence for people. */
+            readonly message: string;
+            /**
+             * @description Market of the position.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
+            readonly marketId: string;
+            /** @description Index in the array of the wallet on chain. */
+            readonly positionIndex: string;
+            /** @description Row of the register. */
+            readonly registered: components["schemas"]["Registration"];
         };
         /** @description Details of the code. */
         readonly UnsupportedMediaTypeDetails: {
@@ -6838,7 +6608,6 @@ export type CandlesQuery = components['schemas']['CandlesQuery'];
 export type CloseBody = components['schemas']['CloseBody'];
 export type CloseNow = components['schemas']['CloseNow'];
 export type ClosedPosition = components['schemas']['ClosedPosition'];
-export type ClosedPositionExplorerLinks = components['schemas']['ClosedPositionExplorerLinks'];
 export type ClosedVault = components['schemas']['ClosedVault'];
 export type CollateralApyHistories = components['schemas']['CollateralApyHistories'];
 export type CollateralApyHistory = components['schemas']['CollateralApyHistory'];
@@ -6970,6 +6739,10 @@ export type Ohlcv = components['schemas']['Ohlcv'];
 export type OhlcvCandle = components['schemas']['OhlcvCandle'];
 export type OhlcvPool = components['schemas']['OhlcvPool'];
 export type OpsDriftHistory = components['schemas']['OpsDriftHistory'];
+export type OpsPortfolio = components['schemas']['OpsPortfolio'];
+export type OpsPortfolioHeader = components['schemas']['OpsPortfolioHeader'];
+export type OpsPortfolios = components['schemas']['OpsPortfolios'];
+export type OpsPortfoliosCounts = components['schemas']['OpsPortfoliosCounts'];
 export type OracleDivergence = components['schemas']['OracleDivergence'];
 export type PayloadTooLargeDetails = components['schemas']['PayloadTooLargeDetails'];
 export type PayloadTooLargeError = components['schemas']['PayloadTooLargeError'];
@@ -6978,15 +6751,11 @@ export type Pnl = components['schemas']['Pnl'];
 export type PnlDifference = components['schemas']['PnlDifference'];
 export type PnlSplit = components['schemas']['PnlSplit'];
 export type PnlSplitAmount = components['schemas']['PnlSplitAmount'];
-export type Portfolio = components['schemas']['Portfolio'];
 export type PortfolioFailure = components['schemas']['PortfolioFailure'];
-export type PortfolioHeader = components['schemas']['PortfolioHeader'];
+export type PortfolioFailureFailure = components['schemas']['PortfolioFailureFailure'];
 export type PortfolioPosition = components['schemas']['PortfolioPosition'];
-export type PortfolioPositionExplorerLinks = components['schemas']['PortfolioPositionExplorerLinks'];
-export type PortfolioUnresolved = components['schemas']['PortfolioUnresolved'];
 export type PortfolioVault = components['schemas']['PortfolioVault'];
-export type Portfolios = components['schemas']['Portfolios'];
-export type PortfoliosCounts = components['schemas']['PortfoliosCounts'];
+export type PortfolioVaultStock = components['schemas']['PortfolioVaultStock'];
 export type Position = components['schemas']['Position'];
 export type PositionEquityPoint = components['schemas']['PositionEquityPoint'];
 export type PositionEvent = components['schemas']['PositionEvent'];
@@ -7030,7 +6799,6 @@ export type StableApyStableApyMetricsApy = components['schemas']['StableApyStabl
 export type StaleDataDetails = components['schemas']['StaleDataDetails'];
 export type StaleDataError = components['schemas']['StaleDataError'];
 export type StaleDataProblem = components['schemas']['StaleDataProblem'];
-export type StockLeg = components['schemas']['StockLeg'];
 export type StockLegHistory = components['schemas']['StockLegHistory'];
 export type Strategies = components['schemas']['Strategies'];
 export type Strategy = components['schemas']['Strategy'];
@@ -7081,6 +6849,7 @@ export type TvlTotal = components['schemas']['TvlTotal'];
 export type UnauthorizedError = components['schemas']['UnauthorizedError'];
 export type UnauthorizedProblem = components['schemas']['UnauthorizedProblem'];
 export type UnmeasuredExitLiquidity = components['schemas']['UnmeasuredExitLiquidity'];
+export type UnresolvedRow = components['schemas']['UnresolvedRow'];
 export type UnsupportedMediaTypeDetails = components['schemas']['UnsupportedMediaTypeDetails'];
 export type UnsupportedMediaTypeError = components['schemas']['UnsupportedMediaTypeError'];
 export type UnsupportedMediaTypeProblem = components['schemas']['UnsupportedMediaTypeProblem'];
@@ -9514,19 +9283,28 @@ export interface operations {
             };
         };
     };
-    readonly opsPortfolios: {
+    readonly opsPortfolio: {
         readonly parameters: {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
+                readonly afterTx?: string;
+                /** @description Number of a block: as afterTx, for this block. */
+                readonly minBlock?: string;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
-            readonly path?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+            };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Every wallet of a chain. */
+            /** @description One wallet's portfolio. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9535,7 +9313,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Portfolios"];
+                    readonly "application/json": components["schemas"]["OpsPortfolio"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -9596,28 +9374,19 @@ export interface operations {
             };
         };
     };
-    readonly opsPortfolio: {
+    readonly opsPortfolios: {
         readonly parameters: {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
-                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
-                readonly afterTx?: string;
-                /** @description Number of a block: as afterTx, for this block. */
-                readonly minBlock?: string;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
-                readonly maxAge?: number;
             };
             readonly header?: never;
-            readonly path: {
-                /** @description Address: 0x followed by 40 hex characters. */
-                readonly address: string;
-            };
+            readonly path?: never;
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description All positions of a wallet on one chain. */
+            /** @description Every wallet's portfolio. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9626,7 +9395,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Portfolio"];
+                    readonly "application/json": components["schemas"]["OpsPortfolios"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */

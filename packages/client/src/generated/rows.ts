@@ -592,29 +592,6 @@ export const ROWS = {
       ]
     }
   },
-  "opsPortfolios": {
-    "method": "GET",
-    "path": "/v1/ops/portfolios",
-    "pathNames": [],
-    "queryNames": [
-      "chainId"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "chainId",
-        "asOf",
-        "stale",
-        "degraded",
-        "computedAt",
-        "counts",
-        "users"
-      ]
-    }
-  },
   "opsPortfolio": {
     "method": "GET",
     "path": "/v1/ops/portfolio/{address}",
@@ -634,7 +611,36 @@ export const ROWS = {
     "answers": {
       "200": [
         "address",
-        "chainId"
+        "chainId",
+        "header",
+        "pnl",
+        "positions",
+        "equityPositions",
+        "closed",
+        "unresolved"
+      ]
+    }
+  },
+  "opsPortfolios": {
+    "method": "GET",
+    "path": "/v1/ops/portfolios",
+    "pathNames": [],
+    "queryNames": [
+      "chainId"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "chainId",
+        "asOf",
+        "computedAt",
+        "stale",
+        "degraded",
+        "counts",
+        "users"
       ]
     }
   },
@@ -778,8 +784,8 @@ export const ROWS = {
     "hasEntityTag": false,
     "answers": {
       "200": [
-        "id",
-        "deleted"
+        "deleted",
+        "id"
       ]
     }
   },

@@ -8,6 +8,10 @@ export const SCALARS = {
   HexData: 'string',
   JSONObject: 'Readonly<Record<string, unknown>>',
   MarketId: 'string',
+  NonNegativeInt: 'number',
+  PortfolioDocument: 'Readonly<Record<string, unknown>>',
   PositionId: { input: 'string | number', output: 'string' },
   StrategyId: 'string',
+  URL: 'string',
+  UUID: 'string',
 } as const;

@@ -104,7 +104,6 @@ export const GONE = `query OpsDriftGone($chainIds: [ChainId!], $filter: DriftFil
   ops {
     page: driftHistory(chainIds: $chainIds, filter: $filter, isGone: true, first: $first, after: $after) {
       totalCount
-      asOf
       pageInfo { hasNextPage endCursor }
       nodes { kind severity chainId wallet positionIndex marketId firstSeenAt lastSeenAt goneAt }
     }

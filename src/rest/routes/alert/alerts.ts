@@ -150,6 +150,10 @@ function oneAlertRoutes({ derive }: RouteOptions): AnyRoute[] {
       operation: 'AlertDelete',
       params: alertId,
       variables: ({ params }) => ({ alertId: params.id }),
+      repeated: {
+        schema: z.object({ id: z.uuid().describe('The requested id.') }),
+        of: ({ params: { id } }) => ({ id }),
+      },
       errors: ERRORS,
       examples: [{ summary: 'An alert', params: { id: DELETED } }],
     }),
