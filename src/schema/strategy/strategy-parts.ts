@@ -74,19 +74,19 @@ export const ProfileRef = builder.objectRef<NonNullable<SpiralHints['profile']>>
 });
 
 export const LinksRef = builder.objectRef<NonNullable<Strategy['links']>>('StrategyLinks').implement({
-  description: 'Pages to read on about a strategy.',
+  description: 'Pages to read on about a strategy; its `gaps` explain a field that is `null`.',
   fields: (t) => ({
     appUrl: t.exposeString('app', {
       nullable: true,
-      description: 'Page of the strategy in the app; `null` = see `gaps`.',
+      description: 'Page of the strategy in the app.',
     }),
     marketUrl: t.exposeString('market', {
       nullable: true,
-      description: 'Page of the market at the lending protocol; `null` = see `gaps`.',
+      description: 'Page of the market at the lending protocol.',
     }),
     yieldSourceUrl: t.exposeString('yieldSource', {
       nullable: true,
-      description: 'Page about the yield of the collateral; `null` = see `gaps`.',
+      description: 'Page about the yield of the collateral.',
     }),
   }),
 });
