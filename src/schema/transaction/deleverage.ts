@@ -212,7 +212,7 @@ const OptionsRef = builder.objectRef<DeleverageView>('DeleverageOptions').implem
     }),
     ltvPct: t.expose('ltvPct', {
       type: 'Decimal',
-      description: 'LTV at the block of `readAt`. Percent with 4 places.',
+      description: 'LTV at the block of `readAt`. Percent with 2 places, rounded up.',
     }),
     targetLtvPct: t.field({
       type: 'Decimal',

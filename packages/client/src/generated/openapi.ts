@@ -2237,7 +2237,7 @@ export interface components {
             /** @description Whether the position is above the target. If not, options is empty. */
             readonly needed: boolean;
             /**
-             * @description The present LTV, 4 decimals. Decimal string, percent. 0 or more.
+             * @description The present LTV, 2 decimals, rounded up. Decimal string, percent. 0 or more.
              * @example 12.34
              */
             readonly ltvPct: string;
