@@ -103,6 +103,15 @@ export function contractDifferences(document: Json): string[] {
   return found;
 }
 
+/** What all forms of an object have together: a field that one of them lacks may be absent. */
+function merged(forms: readonly Json[]): Json {
+  const [first, ...others] = forms;
+  return {
+    properties: Object.assign({}, ...forms.map(({ properties }) => properties)),
+    required: (first?.required ?? []).filter((name: string) => others.every(({ required }) => required?.includes(name))),
+  };
+}
+
 const resolve = (document: Json, ref: string): Json =>
   ref
     .slice(2)

@@ -32,6 +32,11 @@ describe('lint', () => {
       ['A.id identity', 'B.id identity'],
     ],
     [
+      'units in words',
+      `type A { """Percent.""" aPct: Decimal "A part." bPct: Decimal "USD." cUsd: Decimal "${'x'.repeat(321)}" d: Int } scalar Decimal`,
+      ['A.bPct spoken', 'A.d spoken'],
+    ],
+    [
       'identity of arguments',
       'scalar MarketId type Query { node(id: ID!): Int a(id: String!): Int b(id: MarketId!, marketId: MarketId, position: Int, positionIndex: Int, strategyIds: [String]): Int }',
       [

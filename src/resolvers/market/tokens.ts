@@ -97,7 +97,7 @@ export function tokenGaps(token: Token, ctx: AppContext): readonly Gap[] {
   }
   if (token.coingeckoId === undefined) gaps.push(gap('priceChart', 'NONE', 'The provider of charts has no such coin.'));
   const { gap: unpriced } = readPrice(token, ctx);
-  return unpriced ? [...gaps, unpriced] : gaps;
+  return unpriced ? [...gaps, unpriced, { ...unpriced, field: 'priceUsd' }] : gaps;
 }
 
 /** The stamp of a list: that of its oldest entry. */

@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
 import type { Position } from '../../domain/position/types.ts';
-import { type Decimal, formatPct, formatUnitsPlain, fromUnits, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
+import { Decimal, formatUnitsPlain, fromUnits, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
 import type { DELEVERAGE_REASONS } from '../../shared/vocabulary.ts';
@@ -42,7 +42,7 @@ export type DeleverageArgs = {
 export interface DeleverageView {
   readonly wallet: Address;
   readonly isNeeded: boolean;
-  /** Percent with 4 places. */
+  /** Percent with 2 places, rounded up. */
   readonly ltvPct: string;
   readonly found: DeleverageOptions;
   readonly priced: PricedAt;
@@ -125,11 +125,11 @@ export async function deleverageOf(
   return { ...view, gaps: viewGaps(view) };
 }
 
-/** As the contracts count it, so that one above the target is never shown as at it. */
+/** Rounded up as the contracts count it, so that one above the target is never shown as at it. */
 function ltvText({ position, live }: DeleverageOptions): string {
   const ltv = ltvPctOf(position, live.price);
   if (!ltv) throw new Error('the price of a position is above 0');
-  return formatPct(ltv, 4);
+  return ltv.toFixed(2, Decimal.ROUND_UP);
 }
 
 function optionView(

@@ -143,6 +143,8 @@ function leafSchema(type: GraphQLNamedType, { field, isNumber }: Member): JsonSc
       return { type: 'string', pattern: isUnsigned ? '^\\d+$' : '^-?\\d+$' };
     case 'ChainId':
       return { type: 'integer', minimum: 1, format: 'int32' };
+    case 'NonNegativeInt':
+      return { type: 'integer', minimum: 0, ...range, format: 'int32' };
     case 'Int':
       return { type: 'integer', ...range, format: 'int32' };
     case 'Float':
@@ -157,10 +159,20 @@ function leafSchema(type: GraphQLNamedType, { field, isNumber }: Member): JsonSc
       return { type: 'string', pattern: MARKET_ID_PATTERN.source, examples: [EXAMPLE_MARKET_ID] };
     case 'URL':
       return { type: 'string', format: 'uri' };
+    case 'UUID':
+      return { type: 'string', format: 'uuid' };
+    case 'HexData':
+      return { type: 'string', pattern: '^0x([0-9a-f]{2})*$', examples: ['0x095ea7b3'] };
     case 'JSONObject':
+    case 'PortfolioDocument':
       return { type: 'object' };
-    default:
+    case 'String':
+    case 'ID':
+    case 'StrategyId':
+    case 'PositionId':
       return { type: 'string' };
+    default:
+      throw new Error(`the scalar ${type.name} has no JSON schema`);
   }
 }
 

@@ -369,7 +369,7 @@ export type FreshnessStatus =
   /** The age is past the budget. */
   | 'stale';
 
-/** Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero. */
+/** What the `null` of a field means. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero. */
 export type GapReason =
   /** A value was received and not believed. */
   | 'IMPLAUSIBLE'
@@ -446,7 +446,7 @@ export type LiquidityPlace =
 export type ListingRule =
   /** Chain and catalog agree on the market, its tokens and the contract; `value` is the difference. */
   | 'catalog_mismatch'
-  /** Something that the strategy earns is above zero; `value` is the largest yield, percent. */
+  /** Something that the strategy earns is above zero; `value` is the largest yield. Percent. */
   | 'has_yield'
   /** Enough can be borrowed at once; `value` is USD. */
   | 'liquidity'

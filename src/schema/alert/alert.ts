@@ -225,7 +225,7 @@ export const AlertDeliveryRef = builder.objectRef<AlertDelivery>('AlertDelivery'
     failureReason: t.exposeString('failure', {
       nullable: true,
       description:
-        'Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`, `certificate_weak` (a key or a hash that is too short), `certificate_refused` (a wrong purpose or signature), `certificate_host` (issued for another host name), `certificate_self_signed`, `certificate_authority` (its authority is not publicly trusted, or an intermediate certificate is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure.',
+        'Reason for which the latest attempt failed, a word such as `timeout`, `status`, `redirect` or `certificate_expired`; the guide to alerts has all of them. `null` = no failure.',
     }),
   }),
 });

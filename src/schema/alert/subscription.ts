@@ -147,7 +147,7 @@ builder.subscriptionFields((t) => ({
     type: AlertEventRef,
     authScopes: { partner: true },
     description:
-      'Events of the alerts of the key, each as it is stored, whether or not its webhook was delivered: from now on, or after the event of `Last-Event-ID`, which is the id of the stream or `eventId`. After `alert-0`, and after an event that is not kept any more, all that are kept are sent; an id that the key cannot have got is refused. Events are kept for 30 days. Needs a key.',
+      'Events of the alerts of the key, each as it is stored, whether or not its webhook was delivered: from now on, or after the event of `Last-Event-ID` (the id of the stream, or `eventId`; after `alert-0` all that are kept). Events are kept for 30 days. Needs a key.',
     subscribe: (_root, _args, ctx) => watchAlertEvents(ctx),
     resolve: (event, _args, ctx) => {
       noteEventId(ctx, alertEventId(event));

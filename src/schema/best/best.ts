@@ -58,7 +58,7 @@ const BestRef = builder.objectRef<BestStrategy>('BestStrategy').implement({
       description:
         'Whether the result is above zero, before rounding; `false` = no leverage from 1.1 to `largestLeverage` earns its costs within the holding time.',
     }),
-    ltvPct: t.expose('ltvPct', pct('LTV at this leverage, percent with 2 places.')),
+    ltvPct: t.expose('ltvPct', pct('LTV at this leverage. Percent with 2 places.')),
     netApyPct: t.expose(
       'netApyPct',
       pct(
@@ -67,7 +67,7 @@ const BestRef = builder.objectRef<BestStrategy>('BestStrategy').implement({
     ),
     positionApyPct: t.expose(
       'positionApyPct',
-      pct('Net APY on the equity at the rates after the own borrow, before costs, percent with 2 places.'),
+      pct('Net APY on the equity at the rates after the own borrow, before costs. Percent with 2 places.'),
     ),
     entryCostPct: t.expose(
       'entryCostPct',
@@ -121,7 +121,7 @@ const FallenOutRef = builder.objectRef<FallenOut>('ExcludedStrategy').implement(
 const BestStrategiesRef = builder.objectRef<BestView>('BestStrategies').implement({
   description: 'Strategies that meet a request, and those that do not.',
   fields: (t) => ({
-    amountUsd: t.expose('amountUsd', { type: 'Decimal', description: 'Value of the payment, USD with 2 places.' }),
+    amountUsd: t.expose('amountUsd', { type: 'Decimal', description: 'Value of the payment. USD with 2 places.' }),
     holdingDays: t.exposeInt('holdingDays', { description: 'Days over which the costs are spread.' }),
     rankedCount: t.exposeInt('rankedCount', { description: 'Number of strategies that meet the request.' }),
     excludedCount: t.exposeInt('fallenOutCount', { description: 'Number of strategies that do not.' }),

@@ -88,7 +88,7 @@ export const ORACLE_PRICE_AS_OF = "Last update of the feeds behind the oracle's 
 
 export const GapReasonRef = builder.enumType('GapReason', {
   description:
-    'Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero.',
+    'What the `null` of a field means. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero.',
   values: {
     NOT_APPLICABLE: {
       description: 'The field has no meaning for this object, e.g. the maturity of a token without one.',

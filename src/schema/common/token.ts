@@ -80,14 +80,14 @@ TokenRef.implement({
     decimals: t.exposeInt('decimals', { description: 'Base units per token as a power of ten.' }),
     isNative: t.exposeBoolean('isNative', { description: 'Whether the token is the native token of its chain.' }),
     category: t.expose('category', { type: CategoryRef, description: 'Kind of asset.' }),
-    project: t.exposeString('project', { nullable: true, description: 'Issuer; `null` = see `gaps`.' }),
+    project: t.exposeString('project', { nullable: true, description: 'Issuer.' }),
     yieldSource: t.exposeString('yieldSource', {
       nullable: true,
-      description: 'Origin of the yield, in a few words; `null` = see `gaps`.',
+      description: 'Origin of the yield, in a few words.',
     }),
     description: t.exposeString('description', {
       nullable: true,
-      description: 'Nature of the token and of its yield, in one or two plain sentences; `null` = see `gaps`.',
+      description: 'Nature of the token and of its yield, in one or two plain sentences.',
     }),
     apySource: t.expose('apySource', { type: ApySourceRef, description: 'Source of the APY of the token.' }),
     isPt: t.exposeBoolean('isPt', { description: 'Whether the token is a principal token with a maturity.' }),
@@ -112,12 +112,12 @@ TokenRef.implement({
     underlyingAddress: t.field({
       type: 'Address',
       nullable: true,
-      description: 'Contract of the token that a principal token redeems to; `null` = see `gaps`.',
+      description: 'Contract of the token that a principal token redeems to.',
       resolve: ({ underlying }) => underlying?.address ?? null,
     }),
     underlyingSymbol: t.string({
       nullable: true,
-      description: 'Symbol of the token that a principal token redeems to; `null` = see `gaps`.',
+      description: 'Symbol of the token that a principal token redeems to.',
       resolve: ({ underlying }) => underlying?.symbol ?? null,
     }),
     noSwapRoute: t.exposeBoolean('noSwapRoute', {
@@ -131,8 +131,14 @@ builder.objectFields(TokenRef, (t) => ({
     type: TokenPriceRef,
     nullable: true,
     description:
-      'Latest believed USD price, as strategies and markets use it; the last good one with its age while the providers fail. `null` = see `gaps`.',
+      'Latest believed USD price, as strategies and markets use it; the last good one with its age while the providers fail.',
     resolve: (token, _args, ctx) => readPrice(token, ctx).price ?? null,
+  }),
+  priceUsd: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: '`price.usd`: USD per token.',
+    resolve: (token, _args, ctx) => readPrice(token, ctx).price?.value.usd ?? null,
   }),
   priceChart: t.field({
     type: PriceChartRef,

@@ -11,17 +11,17 @@ const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').impl
   description:
     "The wallet's whole stock leg after a deposit, present holdings included: one lending position, liquidated as one. `gaps` of the plan explain a field that is `null`, e.g. `deposit.stock.combined.liquidationPriceUsd`.",
   fields: (t) => ({
-    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'All stock posted, whole tokens.' }),
-    debtAmount: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it, whole deposit tokens.' }),
-    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV of the whole, percent with 2 places.' }),
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'All stock posted. Whole tokens.' }),
+    debtAmount: t.expose('debtUsdg', { type: 'Decimal', description: 'All debt on it. Whole deposit tokens.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV of the whole. Percent with 2 places.' }),
     liquidationPriceUsd: t.expose('liquidationPriceUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Stock price at which the whole can be liquidated, USD.',
+      description: 'Stock price at which the whole can be liquidated. USD.',
     }),
     priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
       type: 'Decimal',
-      description: 'Fall of the stock price until then, percent with 2 places.',
+      description: 'Fall of the stock price until then. Percent with 2 places.',
     }),
   }),
 });
@@ -40,7 +40,7 @@ const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('Equity
     }),
     expectedReceived: t.expose('expectedReceived', {
       type: 'Decimal',
-      description: 'Quoted output of the swap into the stock, whole tokens.',
+      description: 'Quoted output of the swap into the stock. Whole tokens.',
     }),
     minReceived: t.expose('minReceived', {
       type: 'Decimal',
@@ -50,23 +50,23 @@ const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('Equity
       type: 'Decimal',
       description: 'Requested LTV, percent: reached in the worst fill, never exceeded.',
     }),
-    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill. Percent with 2 places.' }),
     maxLtvPct: t.expose('maxLtvPct', {
       type: 'Decimal',
-      description: 'Highest LTV that may be requested: 88 % of the liquidation LTV, percent.',
+      description: 'Highest LTV that may be requested: 88 % of the liquidation LTV. Percent.',
     }),
     liquidationLtvPct: t.expose('liquidationLtvPct', {
       type: 'Decimal',
-      description: 'LTV at which the stock leg can be liquidated, percent.',
+      description: 'LTV at which the stock leg can be liquidated. Percent.',
     }),
     liquidationPriceUsd: t.expose('liquidationPriceUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Stock price at which the stock leg can be liquidated, USD.',
+      description: 'Stock price at which the stock leg can be liquidated. USD.',
     }),
     priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
       type: 'Decimal',
-      description: 'Fall of the stock price until liquidation, percent with 2 places.',
+      description: 'Fall of the stock price until liquidation. Percent with 2 places.',
     }),
     combined: t.expose('combined', {
       type: CombinedRef,
@@ -75,15 +75,15 @@ const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('Equity
     }),
     borrowAmount: t.expose('borrowUsdg', {
       type: 'Decimal',
-      description: 'Amount that is borrowed on the stock and looped, whole deposit tokens.',
+      description: 'Amount that is borrowed on the stock and looped. Whole deposit tokens.',
     }),
     borrowApyPct: t.expose('borrowApyPct', {
       type: 'Decimal',
-      description: 'Borrow APY of the stock market after the deposit, percent with 2 places.',
+      description: 'Borrow APY of the stock market after the deposit. Percent with 2 places.',
     }),
     borrowApyBeforePct: t.expose('borrowApyBeforePct', {
       type: 'Decimal',
-      description: 'Current borrow APY of the stock market, percent with 2 places.',
+      description: 'Current borrow APY of the stock market. Percent with 2 places.',
     }),
     swapSource: t.expose('swapSource', { type: SwapSourceRef, description: 'Venue of the swap into the stock.' }),
     priceImpactPct: t.expose('priceImpactPct', {
@@ -101,21 +101,21 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg'] & OfToken>('Equ
     collateralToken: t.expose('token', { type: TokenRef, description: 'The collateral.' }),
     collateralIn: t.expose('collateralIn', {
       type: 'Decimal',
-      description: 'Quoted output of the swap of the borrowed tokens into collateral, whole tokens.',
+      description: 'Quoted output of the swap of the borrowed tokens into collateral. Whole tokens.',
     }),
     minCollateralIn: t.expose('minCollateralIn', {
       type: 'Decimal',
       description: 'Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it.',
     }),
     leverage: t.expose('leverage', { type: 'Decimal', description: 'Leverage after the expected fill, 1 place.' }),
-    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill, percent with 2 places.' }),
+    ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill. Percent with 2 places.' }),
     liquidationLtvPct: t.expose('liquidationLtvPct', {
       type: 'Decimal',
-      description: 'LTV at which the loop can be liquidated, percent.',
+      description: 'LTV at which the loop can be liquidated. Percent.',
     }),
     amountFlashLoan: t.expose('amountFlashLoan', {
       type: 'Decimal',
-      description: 'Flash loan of the loop, which becomes its debt, whole deposit tokens.',
+      description: 'Flash loan of the loop, which becomes its debt. Whole deposit tokens.',
     }),
     depositBasis: t.expose('depositBasis', {
       type: 'Decimal',
@@ -129,7 +129,7 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg'] & OfToken>('Equ
     }),
     leverageApyBeforePct: t.expose('leverageApyBeforePct', {
       type: 'Decimal',
-      description: 'APY of the loop at the current borrow rate, signed percent with 2 places.',
+      description: 'APY of the loop at the current borrow rate. Signed percent with 2 places.',
     }),
     swapSource: t.expose('swapSource', {
       type: SwapSourceRef,
@@ -161,7 +161,7 @@ const DepositFeesRef = builder.objectRef<DepositPreview['fees']>('EquityDepositF
     estimatedUsd: t.expose('estimatedFeeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'All fees together, USD with 2 places.',
+      description: 'All fees together. USD with 2 places.',
     }),
   }),
 });
@@ -181,7 +181,7 @@ export const EquityDepositRef = builder.objectRef<DepositPreview>('EquityDeposit
       description: 'The token that is paid with.',
       resolve: (preview, _args, ctx) => vaultOf(preview, ctx).depositToken,
     }),
-    depositAmount: t.expose('depositAmount', { type: 'Decimal', description: 'The deposit, whole deposit tokens.' }),
+    depositAmount: t.expose('depositAmount', { type: 'Decimal', description: 'The deposit. Whole deposit tokens.' }),
     stock: t.field({
       type: StockLegRef,
       description: 'The stock leg.',
@@ -203,7 +203,7 @@ export const EquityDepositRef = builder.objectRef<DepositPreview>('EquityDeposit
     netApyBeforePct: t.expose('netApyBeforePct', {
       type: 'Decimal',
       description:
-        'LTV x (APY of the yield leg - borrow APY of the stock leg) at current rates, signed percent with 2 places.',
+        'LTV x (APY of the yield leg - borrow APY of the stock leg) at current rates. Signed percent with 2 places.',
     }),
     liquidation: t.expose('liquidation', {
       type: LiquidationRef,

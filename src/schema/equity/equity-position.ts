@@ -29,25 +29,25 @@ const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
   description:
     'The stock leg of a vault: holdings and debt of the wallet itself on the stock market. `gaps` of the vault explain a field that is `null`, e.g. `stock.priceUsd`.',
   fields: (t) => ({
-    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Stock posted, whole tokens.' }),
-    collateralUsd: t.expose('collateralUsd', usd('Value of the stock, USD with 2 places.')),
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Stock posted. Whole tokens.' }),
+    collateralUsd: t.expose('collateralUsd', usd('Value of the stock. USD with 2 places.')),
     priceUsd: t.expose('priceUsd', usd('Oracle price in USD, which decides on liquidation.')),
-    debtAmount: t.expose('debtUsdg', usd('Debt with interest, whole deposit tokens.')),
-    ltvPct: t.expose('ltvPct', usd('Debt over collateral value, percent with 2 places.')),
+    debtAmount: t.expose('debtUsdg', usd('Debt with interest. Whole deposit tokens.')),
+    ltvPct: t.expose('ltvPct', usd('Debt over collateral value. Percent with 2 places.')),
     liquidationLtvPct: t.expose('liquidationLtvPct', {
       type: 'Decimal',
-      description: 'LTV at which the stock leg can be liquidated, percent.',
+      description: 'LTV at which the stock leg can be liquidated. Percent.',
     }),
     ltvHeadroomPct: t.expose('ltvHeadroomPct', usd('Percentage points of LTV left before liquidation.')),
     liquidationPriceUsd: t.expose(
       'liquidationPriceUsd',
-      usd('Stock price at which the stock leg can be liquidated, USD.'),
+      usd('Stock price at which the stock leg can be liquidated. USD.'),
     ),
     priceDropToLiquidationPct: t.expose(
       'priceDropToLiquidationPct',
-      usd('Fall of the stock price until liquidation, percent with 2 places.'),
+      usd('Fall of the stock price until liquidation. Percent with 2 places.'),
     ),
-    borrowApyPct: t.expose('borrowApyPct', usd('APY of the debt, percent with 2 places.')),
+    borrowApyPct: t.expose('borrowApyPct', usd('APY of the debt. Percent with 2 places.')),
   }),
 });
 
@@ -105,7 +105,7 @@ EquityPositionRef.implement({
     ),
     netApyPct: t.expose(
       'currentNetApyPct',
-      usd('LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places.'),
+      usd('LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places.'),
     ),
     freshness: t.expose('freshness', {
       type: PositionFreshnessRef,

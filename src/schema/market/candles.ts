@@ -18,11 +18,11 @@ const CandleRef = builder.objectRef<Candle>('Candle').implement({
   description: 'Prices and volume of one span of time, as relayed, marked if no volume backs them.',
   fields: (t) => ({
     startAt: t.field({ type: 'DateTime', description: 'Begin of the span.', resolve: (candle) => candle.t * 1000 }),
-    openUsd: t.field({ type: 'Decimal', description: 'First price, USD.', resolve: ({ o }) => o }),
-    highUsd: t.field({ type: 'Decimal', description: 'Highest price, USD.', resolve: ({ h }) => h }),
-    lowUsd: t.field({ type: 'Decimal', description: 'Lowest price, USD.', resolve: ({ l }) => l }),
-    closeUsd: t.field({ type: 'Decimal', description: 'Last price, USD.', resolve: ({ c }) => c }),
-    volumeUsd: t.field({ type: 'Decimal', description: 'Volume, USD.', resolve: ({ v }) => v }),
+    openUsd: t.field({ type: 'Decimal', description: 'First price. USD.', resolve: ({ o }) => o }),
+    highUsd: t.field({ type: 'Decimal', description: 'Highest price. USD.', resolve: ({ h }) => h }),
+    lowUsd: t.field({ type: 'Decimal', description: 'Lowest price. USD.', resolve: ({ l }) => l }),
+    closeUsd: t.field({ type: 'Decimal', description: 'Last price. USD.', resolve: ({ c }) => c }),
+    volumeUsd: t.field({ type: 'Decimal', description: 'Volume. USD.', resolve: ({ v }) => v }),
     isUnbacked: t.exposeBoolean('isUnbacked', {
       description:
         'Whether the volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %).',

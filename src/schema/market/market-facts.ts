@@ -107,19 +107,19 @@ export const RateMeansRef = builder.objectRef<MeansView>('RateMeans').implement(
     avg30dPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Mean over 30 days, percent.',
+      description: 'Mean over 30 days. Percent.',
       resolve: ({ avg30d }) => avg30d ?? null,
     }),
     avg60dPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Mean over 60 days, percent.',
+      description: 'Mean over 60 days. Percent.',
       resolve: ({ avg60d }) => avg60d ?? null,
     }),
     avg90dPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Mean over 90 days, percent.',
+      description: 'Mean over 90 days. Percent.',
       resolve: ({ avg90d }) => avg90d ?? null,
     }),
   }),
@@ -154,16 +154,16 @@ export const MarketMeansRef = builder.objectRef<MarketHistory>('MarketMeans').im
 });
 
 export const LtvLimitsRef = builder.objectRef<LtvLimitsView>('LtvLimits').implement({
-  description: 'Loan-to-value limits, percent.',
+  description: 'Loan-to-value limits. Percent.',
   fields: (t) => ({
     liquidationPct: t.expose('liquidation', {
       type: 'Decimal',
-      description: 'LTV above which a position can be liquidated, percent.',
+      description: 'LTV above which a position can be liquidated. Percent.',
     }),
-    maxPct: t.expose('max', { type: 'Decimal', description: 'Highest LTV that the contracts accept, percent.' }),
+    maxPct: t.expose('max', { type: 'Decimal', description: 'Highest LTV that the contracts accept. Percent.' }),
     safePct: t.expose('safe', {
       type: 'Decimal',
-      description: 'Highest LTV that builders accept, and the default, percent.',
+      description: 'Highest LTV that builders accept, and the default. Percent.',
     }),
   }),
 });

@@ -70,6 +70,10 @@ MarketRef.implement({
       resolve: ({ market }, _args, ctx) => requireChain(ctx, market.chainId),
     }),
     kind: t.field({ type: MarketKindRef, description: 'Use of the market.', resolve: ({ market }) => market.kind }),
+    name: t.string({
+      description: 'Name for people: the symbols `collateral/loan`.',
+      resolve: ({ market }) => `${market.collateral.displaySymbol}/${market.loan.displaySymbol}`,
+    }),
     collateral: t.field({
       type: TokenRef,
       description: 'Token that is posted.',
@@ -147,23 +151,23 @@ builder.objectFields(MarketRef, (t) => ({
   }),
   utilizationPct: t.field({
     type: 'Decimal',
-    description: 'Share of the supply that is borrowed, percent at full precision.',
+    description: 'Share of the supply that is borrowed. Percent at full precision.',
     resolve: ({ utilization }) => new Decimal(utilization.toString()).shiftedBy(PCT_OF_WAD),
   }),
   supplyUsd: t.expose('supplyUsd', {
     type: 'Decimal',
     nullable: true,
-    description: 'USD supplied; `null` = see `gaps`.',
+    description: 'USD supplied.',
   }),
   liquidityUsd: t.expose('liquidityUsd', {
     type: 'Decimal',
     nullable: true,
-    description: 'USD that can be borrowed at once; `null` = see `gaps`.',
+    description: 'USD that can be borrowed at once.',
   }),
   publicAllocatorLiquidityUsd: t.expose('publicAllocatorLiquidityUsd', {
     type: 'Decimal',
     nullable: true,
-    description: '`liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`.',
+    description: '`liquidityUsd` plus the liquidity that the public allocator could bring. USD.',
   }),
   sharedLiquidity: t.field({
     type: [SharedSourceRef],
@@ -183,12 +187,12 @@ builder.objectFields(MarketRef, (t) => ({
   borrowIncentive: t.expose('borrowIncentive', {
     type: IncentiveRef,
     nullable: true,
-    description: 'Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason).',
+    description: 'Incentives paid to borrowers.',
   }),
   collateralIncentive: t.expose('collateralIncentive', {
     type: IncentiveRef,
     nullable: true,
-    description: 'Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason).',
+    description: 'Incentives paid on collateral.',
   }),
   netBorrowApyPct: t.expose('netBorrowApyPct', {
     type: 'Decimal',
@@ -198,7 +202,7 @@ builder.objectFields(MarketRef, (t) => ({
   quarterlyBorrowApyPct: t.field({
     type: 'Decimal',
     nullable: true,
-    description: 'Mean borrow APY of 90 days, percent; `null` = see `gaps`.',
+    description: 'Mean borrow APY of 90 days. Percent.',
     resolve: ({ history }) => history.quarterlyBorrowApyPct ?? null,
   }),
   collateralApyPct: t.expose('collateralApyPct', {
@@ -236,13 +240,13 @@ builder.objectFields(MarketRef, (t) => ({
   collateralPrice: t.field({
     type: TokenPriceRef,
     nullable: true,
-    description: 'USD price of the collateral as the numbers of the market use it; `null` = see `gaps`.',
+    description: 'USD price of the collateral as the numbers of the market use it.',
     resolve: ({ collateralPrice }) => collateralPrice ?? null,
   }),
   loanPrice: t.field({
     type: TokenPriceRef,
     nullable: true,
-    description: 'USD price of the loan token as the numbers of the market use it; `null` = see `gaps`.',
+    description: 'USD price of the loan token as the numbers of the market use it.',
     resolve: ({ loanPrice }) => loanPrice ?? null,
   }),
   ltvLimits: t.field({
@@ -253,7 +257,7 @@ builder.objectFields(MarketRef, (t) => ({
   exitLiquidity: t.field({
     type: ExitLiquidityRef,
     nullable: true,
-    description: 'Measured cost of selling the collateral; `null` = see `gaps`.',
+    description: 'Measured cost of selling the collateral.',
     resolve: ({ facts }) => facts.exitLiquidity ?? null,
   }),
   fees: t.field({

@@ -15,31 +15,31 @@ function sumFields(t: Fields) {
   return {
     tvlUsd: t.field({
       type: 'Decimal',
-      description: 'Net equity of the users: collateral less debt, USD with 2 places.',
+      description: 'Net equity of the users: collateral less debt. USD with 2 places.',
       resolve: ({ tvlUsd }) => toFixedHalfUp(tvlUsd, 2),
     }),
     grossTvlUsd: t.field({
       type: 'Decimal',
-      description: 'Collateral of all positions, USD with 2 places.',
+      description: 'Collateral of all positions. USD with 2 places.',
       resolve: ({ grossTvlUsd }) => toFixedHalfUp(grossTvlUsd, 2),
     }),
     borrowedUsd: t.field({
       type: 'Decimal',
-      description: 'Debt of all positions, USD with 2 places.',
+      description: 'Debt of all positions. USD with 2 places.',
       resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
     }),
     badDebtUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured, see `gaps`.',
+        'Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users.',
       resolve: ({ badDebtUsd }) => (badDebtUsd === undefined ? null : toFixedHalfUp(badDebtUsd, 2)),
     }),
     divergentUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`.',
+        'Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains.',
       resolve: ({ divergentUsd }) => (divergentUsd === undefined ? null : toFixedHalfUp(divergentUsd, 2)),
     }),
     positionCount: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
@@ -85,17 +85,17 @@ const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').im
     }),
     divergencePct: t.field({
       type: 'Decimal',
-      description: 'Distance of the oracle from the reference, signed percent with 2 places.',
+      description: 'Distance of the oracle from the reference. Signed percent with 2 places.',
       resolve: ({ divergencePct }) => formatPct(divergencePct),
     }),
     grossTvlUsd: t.field({
       type: 'Decimal',
-      description: 'Collateral in the sums that the oracle values, USD with 2 places.',
+      description: 'Collateral in the sums that the oracle values. USD with 2 places.',
       resolve: ({ grossTvlUsd }) => toFixedHalfUp(grossTvlUsd, 2),
     }),
     borrowedUsd: t.field({
       type: 'Decimal',
-      description: 'Debt against that collateral, USD with 2 places.',
+      description: 'Debt against that collateral. USD with 2 places.',
       resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
     }),
     positionCount: t.exposeInt('positions', { description: 'Open positions with that collateral.' }),
@@ -112,7 +112,7 @@ const ChainTvlRef = builder.objectRef<ChainTvlView>('ChainTvl').implement({
       type: [DivergenceRef],
       nullable: true,
       complexity: { field: 1, multiplier: 5 },
-      description: `Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most ${MAX_MARKETS}. \`null\` = not compared, see \`gaps\`.`,
+      description: `Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most ${MAX_MARKETS}.`,
       resolve: ({ oracleDivergences }) => oracleDivergences ?? null,
     }),
     gaps: t.field(gapsOf(chainTvlGaps)),

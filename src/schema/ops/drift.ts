@@ -48,8 +48,8 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
   description: 'State of a position in the register.',
   fields: (t) => ({
     isOpen: t.exposeBoolean('isOpen', { description: 'Whether the position is registered as open.' }),
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Sum of all deposits, USD.' }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Sum of all withdrawals, USD.' }),
+    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Sum of all deposits. USD.' }),
+    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Sum of all withdrawals. USD.' }),
     createdAt: t.field({
       type: 'DateTime',
       description: 'Time of the registration; a future time is returned as now.',

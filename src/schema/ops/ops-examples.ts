@@ -87,7 +87,7 @@ query OpsAggregates {
       failedWalletCount
       totals { count netValue { sumUsd unknownCount } total { sumUsd unknownCount } }
       byStatus { status totals { count netValue { sumUsd } } }
-      byMarket { chainId symbols isVault totals { count netValue { sumUsd unknownCount } total { sumUsd unknownCount } } }
+      byMarket { chainId name isVault totals { count netValue { sumUsd unknownCount } total { sumUsd unknownCount } } }
       byDriftKind { kind count highCount mediumCount lowCount }
       byUnresolvedReason { reason count }
     }

@@ -76,7 +76,7 @@ export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
       validate: listed,
       description: 'Register and chain disagree in one of these ways.',
     }),
-    minValueUsd: t.field({ type: 'Decimal', description: 'Least net value, USD.' }),
+    minValueUsd: t.field({ type: 'Decimal', description: 'Least net value. USD.' }),
     minHeadroomPct: t.field({ type: 'Decimal', description: 'Least points of LTV before liquidation.' }),
     maxHeadroomPct: t.field({ type: 'Decimal', description: 'Most points of LTV before liquidation.' }),
   }),

@@ -52,9 +52,10 @@ const MarketTotalsRef = builder.objectRef<PortfolioAggregates['byMarket'][number
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     marketId: t.expose('marketId', { type: 'MarketId', description: 'Id of the market; of vaults the stock market.' }),
     isVault: t.exposeBoolean('isVault', { description: 'Whether the sums are over vaults.' }),
-    symbols: t.string({
+    name: t.string({
       nullable: true,
-      description: 'Symbols as `collateral/loan`, of vaults the stock; `null` = the market is not in the catalog.',
+      description:
+        'Name for people: the symbols `collateral/loan`, of vaults the stock; `null` = the market is not in the catalog.',
       resolve: (totals, _args, ctx) => symbolsOf(totals, ctx),
     }),
     totals: t.field({ type: TotalsRef, description: 'Sums.', resolve: (totals) => totals }),

@@ -79,7 +79,7 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     logIndex: t.exposeInt('logIndex', { description: 'Place of its first event in the block.' }),
     collateralChange: t.expose('collateralChange', {
       type: 'Decimal',
-      description: 'Change of the collateral, whole tokens.',
+      description: 'Change of the collateral. Whole tokens.',
     }),
     debtChange: t.expose('debtChange', {
       type: 'Decimal',
@@ -143,8 +143,8 @@ const EquityPointRef = builder.objectRef<EquityPointView>('PositionEquityPoint')
       nullable: true,
       description: 'Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown.',
     }),
-    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Collateral, whole tokens.' }),
-    debtAmount: t.expose('debt', { type: 'Decimal', description: 'Debt with interest, whole loan tokens.' }),
+    collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Collateral. Whole tokens.' }),
+    debtAmount: t.expose('debt', { type: 'Decimal', description: 'Debt with interest. Whole loan tokens.' }),
   }),
 });
 

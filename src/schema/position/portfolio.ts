@@ -31,13 +31,13 @@ const RegistrationRef = builder.objectRef<RegisteredPosition>('PositionRegistrat
     marketId: t.expose('marketId', { type: 'MarketId', description: 'Market of the position.' }),
     positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
     isOpen: t.exposeBoolean('isOpen', { description: 'Whether the position is registered as open.' }),
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Deposit at the opening, USD.' }),
-    addedUsd: t.expose('addedUsd', { type: 'Decimal', description: 'Later deposits, USD.' }),
+    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Deposit at the opening. USD.' }),
+    addedUsd: t.expose('addedUsd', { type: 'Decimal', description: 'Later deposits. USD.' }),
     removedUsd: t.expose('removedUsd', {
       type: 'Decimal',
-      description: 'Withdrawals while the position was open, USD.',
+      description: 'Withdrawals while the position was open. USD.',
     }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Withdrawal at the closing, USD.' }),
+    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Withdrawal at the closing. USD.' }),
     openCollateralApyPct: t.expose('collateralApyPctAtOpen', {
       type: 'Decimal',
       nullable: true,

@@ -39,7 +39,7 @@ const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity')
     unwindSizeUsd: t.expose('unwindSizeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'All collateral, which a close sells, USD with 2 places.',
+      description: 'All collateral, which a close sells. USD with 2 places.',
     }),
     exceedsCleanExitSize: t.exposeBoolean('exceedsCleanExitSize', {
       nullable: true,
@@ -169,12 +169,12 @@ function identityFields(t: Fields) {
 function amountFields(t: Fields) {
   const amount = (description: string) => ({ type: 'Decimal' as const, nullable: true as const, description });
   return {
-    collateralAmount: t.expose('amountLeveragedCollateral', amount('All collateral, whole tokens.')),
+    collateralAmount: t.expose('amountLeveragedCollateral', amount('All collateral. Whole tokens.')),
     netCollateralAmount: t.expose(
       'netCollateral',
       amount('Collateral less the debt at the oracle price, whole collateral tokens; negative under water.'),
     ),
-    debtAmount: t.expose('amountLoan', amount('Debt with interest up to the block of the reading, whole loan tokens.')),
+    debtAmount: t.expose('amountLoan', amount('Debt with interest up to the block of the reading. Whole loan tokens.')),
     depositBasis: t.expose(
       'amountDepositedInLoanToken',
       amount(
@@ -183,13 +183,13 @@ function amountFields(t: Fields) {
     ),
     returnedAmount: t.expose(
       'amountReturnedInLoanToken',
-      amount('Amount that closing, of a part too, has paid out, whole loan tokens.'),
+      amount('Amount that closing, of a part too, has paid out. Whole loan tokens.'),
     ),
     collateralUsd: t.expose(
       'collateralUsd',
-      amount('Collateral by the oracle and the price of the loan token, USD with 2 places.'),
+      amount('Collateral by the oracle and the price of the loan token. USD with 2 places.'),
     ),
-    debtUsd: t.expose('debtUsd', amount('Debt, USD with 2 places.')),
+    debtUsd: t.expose('debtUsd', amount('Debt. USD with 2 places.')),
     netValueUsd: t.expose(
       'netValueUsd',
       amount(
@@ -202,14 +202,14 @@ function amountFields(t: Fields) {
 function rateFields(t: Fields) {
   const pct = (description: string) => ({ type: 'Decimal' as const, nullable: true as const, description });
   return {
-    ltvPct: t.expose('ltvPct', pct('Debt over collateral value, percent with 2 places.')),
-    liquidationLtvPct: t.expose('liquidationLtvPct', pct('LTV at which the position can be liquidated, percent.')),
+    ltvPct: t.expose('ltvPct', pct('Debt over collateral value. Percent with 2 places.')),
+    liquidationLtvPct: t.expose('liquidationLtvPct', pct('LTV at which the position can be liquidated. Percent.')),
     ltvHeadroomPct: t.expose('ltvHeadroomPct', pct('Percentage points of LTV left before liquidation.')),
     leverage: t.expose('currentLeverage', pct('Leverage at the current LTV, 1 place.')),
     leverageApyPct: t.expose(
       'currentLeverageApyPct',
       pct(
-        'APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places.',
+        'APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places.',
       ),
     ),
     liquidationPrice: t.expose(

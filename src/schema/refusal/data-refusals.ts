@@ -141,12 +141,12 @@ builder.objectType(InsufficientLiquidityError, {
   fields: (t) => ({
     needed: t.field({
       type: 'Decimal',
-      description: 'Amount that is needed, whole loan tokens.',
+      description: 'Amount that is needed. Whole loan tokens.',
       resolve: (error) => detailsOf(error).needed,
     }),
     available: t.field({
       type: 'Decimal',
-      description: 'Amount that is there now, whole loan tokens.',
+      description: 'Amount that is there now. Whole loan tokens.',
       resolve: (error) => detailsOf(error).available,
     }),
     loanToken: t.field({

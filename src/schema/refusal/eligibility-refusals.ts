@@ -50,7 +50,7 @@ const AlternativeRef = builder.objectRef<Alternative>('ActionAlternative').imple
     action: t.expose('action', { type: AlternativeActionRef, description: 'The action to build.' }),
     amount: t.field({
       type: 'Decimal',
-      description: 'Amount of the action, whole tokens.',
+      description: 'Amount of the action. Whole tokens.',
       resolve: ({ amount }) => amount,
     }),
     token: t.field({

@@ -62,12 +62,12 @@ builder.objectType(SimulationMismatchError, {
     }),
     expected: t.field({
       type: 'Decimal',
-      description: 'Amount that was planned, whole tokens.',
+      description: 'Amount that was planned. Whole tokens.',
       resolve: (error) => detailsOf(error).expected,
     }),
     simulated: t.field({
       type: 'Decimal',
-      description: 'Amount that the simulation ended with, whole tokens.',
+      description: 'Amount that the simulation ended with. Whole tokens.',
       resolve: (error) => detailsOf(error).simulated,
     }),
     token: t.field({

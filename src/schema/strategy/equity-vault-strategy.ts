@@ -37,12 +37,12 @@ EquityVaultStrategyRef.implement({
     }),
     targetLtvPct: t.field({
       type: 'Decimal',
-      description: 'LTV of the stock leg when a deposit names none, percent with 2 places.',
+      description: 'LTV of the stock leg when a deposit names none. Percent with 2 places.',
       resolve: (vault, _args, ctx) => termsOf(vault, ctx).targetLtvPct,
     }),
     yieldLegApyPct: t.field({
       type: 'Decimal',
-      description: 'Leveraged APY of the yield leg at its safe LTV, percent with 2 places.',
+      description: 'Leveraged APY of the yield leg at its safe LTV. Percent with 2 places.',
       resolve: (vault, _args, ctx) => termsOf(vault, ctx).yieldLegApyPct,
     }),
     yieldLegApySource: t.expose('collateralApySource', {
@@ -52,7 +52,7 @@ EquityVaultStrategyRef.implement({
     yieldLegApyMeans: t.expose('yieldSustainabilityPct', {
       type: RateMeansRef,
       nullable: true,
-      description: 'Trailing means of the leveraged APY of the yield leg; `null` = see `gaps`.',
+      description: 'Trailing means of the leveraged APY of the yield leg.',
     }),
   }),
 });

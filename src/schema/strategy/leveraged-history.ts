@@ -50,7 +50,7 @@ builder.interfaceField(StrategyRef, 'leveragedApyHistory', (t) =>
     nullable: true,
     complexity: withWork('leveragedApyHistory', 2),
     description:
-      'Leveraged APY per UTC day, percent, incentives of the day included. Of a loop collateral APY × L − net borrow APY × (L − 1); of a vault LTV × (leveraged APY of the yield leg at its safe LTV of today − net borrow APY of the stock leg). Its mean differs a little from the trailing means of the strategy: those lever the means of the two rates, each over all its days of the window, with the borrow rates of the indexer alone and the incentives weighted by time.',
+      'Leveraged APY per UTC day, incentives of the day included. Percent. Of a loop collateral APY × L − net borrow APY × (L − 1); of a vault LTV × (leveraged APY of the yield leg at its safe LTV of today − net borrow APY of the stock leg).',
     args: {
       leverage: t.arg({
         type: 'Decimal',

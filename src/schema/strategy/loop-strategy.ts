@@ -30,7 +30,7 @@ LoopStrategyRef.implement({
     collateralApyMeans: t.expose('yieldSustainabilityPct', {
       type: RateMeansRef,
       nullable: true,
-      description: 'Trailing means of the APY of the collateral; `null` = see `gaps`.',
+      description: 'Trailing means of the APY of the collateral.',
     }),
     profile: t.field({
       type: ProfileRef,

@@ -53,8 +53,8 @@ export const StrategyFilterRef = builder.inputType('StrategyFilter', {
       validate: listed,
       description: 'APY of the collateral from one of these sources; of a vault that of its yield leg.',
     }),
-    minApyPct: t.field({ type: 'Decimal', description: 'Least `apyPct`, percent.' }),
-    minLiquidityUsd: t.field({ type: 'Decimal', description: 'Least `liquidityUsd`, USD.' }),
+    minApyPct: t.field({ type: 'Decimal', description: 'Least `apyPct`. Percent.' }),
+    minLiquidityUsd: t.field({ type: 'Decimal', description: 'Least `liquidityUsd`. USD.' }),
     minMaxLeverage: t.field({ type: 'Decimal', description: 'Least `maxLeverage`.' }),
     maturesBefore: t.field({
       type: 'DateTime',

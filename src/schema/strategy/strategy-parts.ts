@@ -74,22 +74,22 @@ export const ProfileRef = builder.objectRef<NonNullable<SpiralHints['profile']>>
 });
 
 export const LinksRef = builder.objectRef<NonNullable<Strategy['links']>>('StrategyLinks').implement({
-  description: 'Pages to read on about a strategy.',
+  description: 'Pages to read on about a strategy; its `gaps` explain a field that is `null`.',
   fields: (t) => ({
     appUrl: t.expose('app', {
       type: 'URL',
       nullable: true,
-      description: 'Page of the strategy in the app; `null` = see `gaps`.',
+      description: 'Page of the strategy in the app.',
     }),
     marketUrl: t.expose('market', {
       type: 'URL',
       nullable: true,
-      description: 'Page of the market at the lending protocol; `null` = see `gaps`.',
+      description: 'Page of the market at the lending protocol.',
     }),
     yieldSourceUrl: t.expose('yieldSource', {
       type: 'URL',
       nullable: true,
-      description: 'Page about the yield of the collateral; `null` = see `gaps`.',
+      description: 'Page about the yield of the collateral.',
     }),
   }),
 });

@@ -49,6 +49,10 @@ StrategyRef.implement({
       description: 'Market in which the collateral is posted, with its numbers at full precision.',
       resolve: marketOf,
     }),
+    name: t.string({
+      description: 'Name for people: the symbols `collateral/loan`, of a vault those of its stock leg.',
+      resolve: ({ collateral, loan }) => `${collateral.symbol}/${loan.symbol}`,
+    }),
     collateral: t.field({
       type: TokenRef,
       description: 'Token that is posted; of a vault the stock.',
@@ -105,18 +109,18 @@ builder.interfaceFields(StrategyRef, (t) => ({
     type: RateMeansRef,
     nullable: true,
     description:
-      'Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`.',
+      'Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have.',
   }),
-  borrowApyPct: t.expose('borrowApyPct', { type: 'Decimal', description: 'Borrow APY that is paid now, percent.' }),
+  borrowApyPct: t.expose('borrowApyPct', { type: 'Decimal', description: 'Borrow APY that is paid now. Percent.' }),
   quarterlyBorrowApyPct: t.expose('quarterlyBorrowApyPct', {
     type: 'Decimal',
     nullable: true,
-    description: 'Mean borrow APY of 90 days, percent; `null` = see `gaps`.',
+    description: 'Mean borrow APY of 90 days. Percent.',
   }),
   borrowIncentive: t.field({
     type: IncentiveRef,
     nullable: true,
-    description: 'Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason).',
+    description: 'Incentives paid to borrowers.',
     resolve: (strategy, _args, ctx) => marketOf(strategy, _args, ctx).borrowIncentive ?? null,
   }),
   netBorrowApyPct: t.expose('netBorrowApyPct', {
@@ -132,33 +136,33 @@ builder.interfaceFields(StrategyRef, (t) => ({
   collateralIncentive: t.field({
     type: IncentiveRef,
     nullable: true,
-    description: 'Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason).',
+    description: 'Incentives paid on collateral.',
     resolve: (strategy, _args, ctx) => marketOf(strategy, _args, ctx).collateralIncentive ?? null,
   }),
   pointsIncentive: t.expose('pointsIncentive', {
     type: PointsRef,
     nullable: true,
-    description: 'Off-chain points on the collateral; `null` = see `gaps`.',
+    description: 'Off-chain points on the collateral.',
   }),
   supplyUsd: t.expose('supplyUsd', {
     type: 'Decimal',
     nullable: true,
-    description: 'USD supplied to the market; `null` = see `gaps`.',
+    description: 'USD supplied to the market.',
   }),
   liquidityUsd: t.expose('liquidityUsd', {
     type: 'Decimal',
     nullable: true,
-    description: 'USD that can be borrowed at once; `null` = see `gaps`.',
+    description: 'USD that can be borrowed at once.',
   }),
   publicAllocatorLiquidityUsd: t.expose('publicAllocatorLiquidityUsd', {
     type: 'Decimal',
     nullable: true,
-    description: '`liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`.',
+    description: '`liquidityUsd` plus the liquidity that the public allocator could bring. USD.',
   }),
   utilizationPct: t.field({
     type: 'Decimal',
     nullable: true,
-    description: 'Share of the supply that is borrowed, percent; `null` = see `gaps`.',
+    description: 'Share of the supply that is borrowed. Percent.',
     resolve: ({ utilizationPct }) => utilizationPct ?? null,
   }),
 }));
@@ -183,25 +187,25 @@ builder.interfaceFields(StrategyRef, (t) => ({
   collateralPrice: t.field({
     type: TokenPriceRef,
     nullable: true,
-    description: 'USD price of the collateral as the numbers of the market use it; `null` = see `gaps`.',
+    description: 'USD price of the collateral as the numbers of the market use it.',
     resolve: (strategy, _args, ctx) => marketOf(strategy, _args, ctx).collateralPrice ?? null,
   }),
   loanPrice: t.field({
     type: TokenPriceRef,
     nullable: true,
-    description: 'USD price of the loan token as the numbers of the market use it; `null` = see `gaps`.',
+    description: 'USD price of the loan token as the numbers of the market use it.',
     resolve: (strategy, _args, ctx) => marketOf(strategy, _args, ctx).loanPrice ?? null,
   }),
   exitLiquidity: t.field({
     type: ExitLiquidityRef,
     nullable: true,
-    description: 'Measured cost of selling the collateral; `null` = see `gaps`.',
+    description: 'Measured cost of selling the collateral.',
     resolve: (strategy, _args, ctx) => marketOf(strategy, _args, ctx).facts.exitLiquidity ?? null,
   }),
   exitLiquidityTier: t.field({
     type: ExitLiquidityTierRef,
     nullable: true,
-    description: 'Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`.',
+    description: 'Verdict on the exit liquidity, with the limits that it used.',
     resolve: ({ spiralHints }) => spiralHints?.exitLiquidityTier ?? null,
   }),
   noSwapRoute: t.exposeBoolean('noSwapRoute', {
@@ -222,6 +226,6 @@ builder.interfaceFields(StrategyRef, (t) => ({
     type: MarketDeploymentRef,
     nullable: true,
     description:
-      'Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. `null` = see `gaps`.',
+      'Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg.',
   }),
 }));

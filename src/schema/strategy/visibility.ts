@@ -4,7 +4,7 @@ import { builder } from '../builder.ts';
 import { FreshnessRef } from '../common/stamp.ts';
 
 const RULE_DESCRIPTIONS: Readonly<Record<VisibilityCheckName, string>> = {
-  has_yield: 'Something that the strategy earns is above zero; `value` is the largest yield, percent.',
+  has_yield: 'Something that the strategy earns is above zero; `value` is the largest yield. Percent.',
   swap_route: 'The collateral has a swap route; `value` is `available` or `none`.',
   maturity: 'A principal token does not mature too soon; `value` are days left.',
   liquidity: 'Enough can be borrowed at once; `value` is USD.',

@@ -101,7 +101,7 @@ const RowRef = builder.objectRef<FormattedStressRow>('StressRow').implement({
     ltvPct: t.expose('ltvPct', decimal("LTV at the oracle's price, percent with 2 places.")),
     exactLtvPct: t.expose(
       'exactLtvPct',
-      decimal('LTV with 18 places, rounded up as the protocol does; of one position only.'),
+      decimal('LTV rounded up as the protocol does, of one position only. Percent with 18 places.'),
     ),
     headroomPct: t.expose(
       'headroomPct',

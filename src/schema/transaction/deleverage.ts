@@ -132,7 +132,7 @@ const UnderWaterRef = builder.objectRef<UnderWaterView>('PositionUnderWater').im
     "A debt above the value of its collateral at the oracle's price. A payment into the position gives the excess to the lenders; the owner does not have to pay it.",
   fields: (t) => ({
     code: t.expose('code', { type: ReasonRef, description: 'Always `UNDER_WATER`.' }),
-    debtAmount: t.expose('debt', { type: 'Decimal', description: 'The debt, whole loan tokens.' }),
+    debtAmount: t.expose('debt', { type: 'Decimal', description: 'The debt. Whole loan tokens.' }),
     collateralValueAmount: t.expose('collateralValue', {
       type: 'Decimal',
       description: "Value of the collateral at the oracle's price, whole loan tokens.",
@@ -171,7 +171,7 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
     walletBalance: t.expose('walletBalance', {
       type: 'Decimal',
       nullable: true,
-      description: 'Balance of the wallet in the token that it pays with, whole tokens.',
+      description: 'Balance of the wallet in the token that it pays with. Whole tokens.',
     }),
     costUsd: t.expose('costUsd', {
       type: 'Decimal',
@@ -212,26 +212,26 @@ const OptionsRef = builder.objectRef<DeleverageView>('DeleverageOptions').implem
     }),
     ltvPct: t.expose('ltvPct', {
       type: 'Decimal',
-      description: 'LTV at the block of `readAt`, percent with 4 places.',
+      description: 'LTV at the block of `readAt`. Percent with 2 places, rounded up.',
     }),
     targetLtvPct: t.field({
       type: 'Decimal',
-      description: 'LTV at or below which every option ends, percent.',
+      description: 'LTV at or below which every option ends. Percent.',
       resolve: ({ found }) => found.targetLtvPct.toFixed(),
     }),
     safeLtvPct: t.field({
       type: 'Decimal',
-      description: 'Highest LTV that this service opens at, percent with 2 places: the target when none is given.',
+      description: 'Highest LTV that this service opens at. Percent with 2 places: the target when none is given.',
       resolve: ({ found }) => formatPct(found.limits.safeLtvPct),
     }),
     maxLtvPct: t.field({
       type: 'Decimal',
-      description: 'Highest LTV that the contracts accept, and highest target, percent with 2 places.',
+      description: 'Highest LTV that the contracts accept, and highest target. Percent with 2 places.',
       resolve: ({ found }) => formatPct(found.limits.maxLtvPct),
     }),
     liquidationLtvPct: t.field({
       type: 'Decimal',
-      description: 'LTV at which the position can be liquidated, percent with 2 places.',
+      description: 'LTV at which the position can be liquidated. Percent with 2 places.',
       resolve: ({ found }) => formatPct(found.limits.liquidationLtvPct),
     }),
     excessDebtAmount: t.field({

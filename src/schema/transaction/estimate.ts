@@ -76,7 +76,7 @@ const WorstCaseRef = builder.objectRef<WorstCaseView>('WorstCase').implement({
     equity: t.expose('equity', {
       type: 'Decimal',
       description:
-        'Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs, whole deposit tokens.',
+        'Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs. Whole deposit tokens.',
     }),
     paidOut: t.expose('paidOut', {
       type: 'Decimal',
@@ -87,12 +87,12 @@ const WorstCaseRef = builder.objectRef<WorstCaseView>('WorstCase').implement({
     ltvPct: t.expose('ltvPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'LTV of the position, or of the stock leg of a vault, percent with 2 places.',
+      description: 'LTV of the position, or of the stock leg of a vault. Percent with 2 places.',
     }),
     yieldLtvPct: t.expose('yieldLtvPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'LTV of the yield leg of a vault, percent with 2 places.',
+      description: 'LTV of the yield leg of a vault. Percent with 2 places.',
     }),
   }),
 });
@@ -108,7 +108,7 @@ export const LiquidationRef = builder
       }),
       priceDropPct: t.expose('dropPct', {
         type: 'Decimal',
-        description: 'Fall of the price until then, percent with 2 places.',
+        description: 'Fall of the price until then. Percent with 2 places.',
       }),
     }),
   });
@@ -123,12 +123,12 @@ export const RateChangeRef = builder.objectRef<BeforeAfter>('RateChange').implem
   fields: (t) => ({
     beforePct: t.field({
       type: 'Decimal',
-      description: 'The current rate, percent with 4 places.',
+      description: 'The current rate. Percent with 4 places.',
       resolve: ({ before }) => formatPct(before, 4),
     }),
     afterPct: t.field({
       type: 'Decimal',
-      description: 'The rate after the action, percent with 4 places.',
+      description: 'The rate after the action. Percent with 4 places.',
       resolve: ({ after }) => formatPct(after, 4),
     }),
   }),

@@ -70,18 +70,18 @@ const LeveragePreviewRef = builder.objectRef<LeveragePreviewView>('LeveragePrevi
     }),
     amountFlashLoan: t.field({
       type: 'Decimal',
-      description: 'Amount to be borrowed, whole loan tokens.',
+      description: 'Amount to be borrowed. Whole loan tokens.',
       resolve: ({ terms, position }) => loanAmount(position, terms.amountFlashLoan),
     }),
     minTokenOut: t.field({
       type: 'Decimal',
-      description: 'Least output of the swap of the flash loan, whole collateral tokens.',
+      description: 'Least output of the swap of the flash loan. Whole collateral tokens.',
       resolve: ({ terms }) => formatUnitsPlain(terms.leverageSwap.minOut, terms.leverageSwap.tokenOut.decimals),
     }),
     reallocationFeeWei: t.field({
       type: 'BigInteger',
       nullable: true,
-      description: 'Fee of the vaults for bringing liquidity, wei.',
+      description: 'Fee of the vaults for bringing liquidity. Wei.',
       resolve: ({ terms }) => reallocationFeeOf(terms),
     }),
     note: t.exposeString('note', { description: 'The preview in sentences.' }),
@@ -109,13 +109,13 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
     ltvBeforePct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Current LTV of the managed position, percent with 2 places.',
+      description: 'Current LTV of the managed position. Percent with 2 places.',
       resolve: ({ plan }) => ltvBeforeOf(plan),
     }),
     depositBasisBefore: t.expose('depositBasisBefore', {
       type: 'Decimal',
       nullable: true,
-      description: 'Current deposit basis of the managed position, whole loan tokens.',
+      description: 'Current deposit basis of the managed position. Whole loan tokens.',
     }),
     liquidationBefore: t.field({
       type: LiquidationRef,
@@ -126,7 +126,7 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
     amountFlashLoan: t.expose('amountFlashLoan', {
       type: 'Decimal',
       nullable: true,
-      description: 'Flash loan, whole loan tokens.',
+      description: 'Flash loan. Whole loan tokens.',
     }),
     minTokenOut: t.expose('minTokenOut', {
       type: 'Decimal',

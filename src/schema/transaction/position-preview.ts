@@ -20,13 +20,13 @@ const ExitRef = builder.objectRef<ExitView>('ExitNow').implement({
     lossLoan: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Loss against the oracle price, whole loan tokens.',
+      description: 'Loss against the oracle price. Whole loan tokens.',
       resolve: ({ lostLoan }) => lostLoan?.toFixed() ?? null,
     }),
     lossUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Loss against the oracle price, USD with 2 places.',
+      description: 'Loss against the oracle price. USD with 2 places.',
       resolve: ({ lostUsd }) => (lostUsd ? toFixedHalfUp(lostUsd, 2) : null),
     }),
     swapSource: t.expose('source', {
@@ -70,32 +70,32 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
     requestedLtvPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Requested LTV, directly or by a leverage, percent with 2 places.',
+      description: 'Requested LTV, directly or by a leverage. Percent with 2 places.',
       resolve: ({ preview }) => pctOrNull(preview.requestedLtvPct),
     }),
     ltvPct: t.field({
       type: 'Decimal',
-      description: 'LTV after the expected fill, percent with 2 places.',
+      description: 'LTV after the expected fill. Percent with 2 places.',
       resolve: ({ preview }) => formatPct(preview.effectiveLtvPct),
     }),
     worstCaseLtvPct: t.field({
       type: 'Decimal',
-      description: 'LTV when every swap gives its minimum only, percent with 2 places.',
+      description: 'LTV when every swap gives its minimum only. Percent with 2 places.',
       resolve: ({ preview }) => formatPct(preview.worstLtvPct),
     }),
     collateralAmount: t.field({
       type: 'Decimal',
-      description: 'All collateral, whole tokens.',
+      description: 'All collateral. Whole tokens.',
       resolve: (position) => collateralAmount(position, position.preview.after.collateral),
     }),
     debtAmount: t.field({
       type: 'Decimal',
-      description: 'All debt, whole loan tokens.',
+      description: 'All debt. Whole loan tokens.',
       resolve: (position) => loanAmount(position, position.preview.after.debt),
     }),
     equity: t.field({
       type: 'Decimal',
-      description: 'Collateral less debt at the oracle price, whole loan tokens.',
+      description: 'Collateral less debt at the oracle price. Whole loan tokens.',
       resolve: (position) => equityOf(position).toFixed(),
     }),
     depositBasis: t.field({
@@ -116,7 +116,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
     leverageApyBeforePct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'APY on the equity of the same position at the current borrow rate, percent with 2 places.',
+      description: 'APY on the equity of the same position at the current borrow rate. Percent with 2 places.',
       resolve: ({ preview }) => pctOrNull(preview.leverageApyBeforePct),
     }),
     priceImpactPct: t.field({

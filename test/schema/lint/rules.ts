@@ -147,6 +147,23 @@ const units: Rule = (part) => {
 const NAMING_TYPES: ReadonlySet<string> = new Set(['ID', 'StrategyId', 'MarketId', 'PositionId']);
 const NAMED = /^((\w*[sS]trategy|\w*[mM]arket|\w*[pP]osition|\w*[vV]ault)(Id|Index|Indexes|Ids)?|position)$/;
 
+/** A description says the unit of a name in words, and is short enough to be read in an editor. */
+const MAX_DESCRIPTION_CHARS = 320;
+const SPOKEN_UNITS: readonly (readonly [ending: string, words: RegExp])[] = [
+  ['Pct', /percent|points/i],
+  ['Usd', /USD/],
+  ['Sec', /second/i],
+  ['Bps', /basis points/i],
+];
+const spoken: Rule = (part) => {
+  const { name, description: text } = part;
+  if (!isFieldLike(part) || !text) return undefined;
+  if (text.length > MAX_DESCRIPTION_CHARS) return `is described by more than ${MAX_DESCRIPTION_CHARS} characters`;
+  return SPOKEN_UNITS.filter(([ending, words]) => name.endsWith(ending) && !words.test(text)).map(
+    ([ending]) => `the description of …${ending} does not say its unit`,
+  );
+};
+
 /** Objects with an identity are nodes, and only a node has an `id`. */
 const identity: Rule = (part, schema) => {
   if (part.kind === 'input' && (part.name === 'id' || part.name === 'ids')) {
@@ -246,6 +263,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   casing,
   description,
   units,
+  spoken,
   identity,
   connections,
   connectionShape,

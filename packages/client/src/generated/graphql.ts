@@ -134,7 +134,7 @@ export type FreshnessStatus =
   /** The age is past the budget. */
   | 'STALE';
 
-/** Reason for a field without a measured value. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero. */
+/** What the `null` of a field means. `NOT_APPLICABLE` and `NONE` are known facts; all others mean: unknown, not zero. */
 export type GapReason =
   /** A value was received and not believed. */
   | 'IMPLAUSIBLE'
@@ -321,9 +321,9 @@ export type StrategyFilter = {
   readonly maturesAfter?: string | null | undefined;
   /** Collateral matures before; leaves out vaults and tokens that do not mature. */
   readonly maturesBefore?: string | null | undefined;
-  /** Least `apyPct`, percent. */
+  /** Least `apyPct`. Percent. */
   readonly minApyPct?: string | null | undefined;
-  /** Least `liquidityUsd`, USD. */
+  /** Least `liquidityUsd`. USD. */
   readonly minLiquidityUsd?: string | null | undefined;
   /** Least `maxLeverage`. */
   readonly minMaxLeverage?: string | null | undefined;

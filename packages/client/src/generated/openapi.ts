@@ -836,7 +836,10 @@ export interface components {
         };
         /** @description A condition that is evaluated continuously for a partner, with the webhook that is notified. */
         readonly Alert: {
-            /** @description Id of the alert, a UUID. */
+            /**
+             * Format: uuid
+             * @description Id of the alert, a UUID.
+             */
             readonly id: string;
             /** @description Name that the partner gave it; may be empty. */
             readonly label: string;
@@ -853,7 +856,7 @@ export interface components {
             /** @description The wallet; `null` = the subject is a strategy. */
             readonly wallet: string | null;
             /** @description Index of the position among those of the wallet on chain; `null` = the subject is no position. */
-            readonly positionIndex: string | null;
+            readonly positionIndex: number | null;
             /** @description The strategy, or the equity vault of the wallet; `null` = the subject is neither. */
             readonly strategyId: string | null;
             /**
@@ -870,8 +873,11 @@ export interface components {
              * @description URL of the receiver.
              */
             readonly webhookUrl: string;
-            /** @description Version of the signing secret, `k` in the header of the signature. */
-            readonly secretVersion: string;
+            /**
+             * Format: int32
+             * @description Version of the signing secret, `k` in the header of the signature.
+             */
+            readonly secretVersion: number;
             /** @description Time until which earlier secrets sign as well; `null` = only the newest one signs. */
             readonly earlierSecretsEndAt: string | null;
             /**
@@ -948,8 +954,11 @@ export interface components {
         };
         /** @description Deliveries of alerts */
         readonly AlertDeliveries: {
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -957,9 +966,15 @@ export interface components {
         };
         /** @description An event of an alert, and the state of its delivery. Events are kept for 30 days. */
         readonly AlertDelivery: {
-            /** @description Id of the event, the same in every attempt. */
+            /**
+             * Format: uuid
+             * @description Id of the event, the same in every attempt.
+             */
             readonly id: string;
-            /** @description Id of the alert. */
+            /**
+             * Format: uuid
+             * @description Id of the alert.
+             */
             readonly alertId: string;
             /**
              * @description Kind of the event.
@@ -978,15 +993,18 @@ export interface components {
              * @enum {string}
              */
             readonly status: "dead" | "delivered" | "pending";
-            /** @description Number of attempts so far. */
-            readonly attempts: string;
+            /**
+             * Format: int32
+             * @description Number of attempts so far.
+             */
+            readonly attempts: number;
             /** @description Time of the next attempt at the earliest; `null` = there is none. */
             readonly nextAttemptAt: string | null;
             /** @description Time at which it was delivered or given up; `null` = it is pending. */
             readonly finishedAt: string | null;
             /** @description Status of the latest answer of the receiver; `null` = there was none. */
-            readonly httpStatus: string | null;
-            /** @description Reason for which the latest attempt failed: `address_not_public`, `unknown_host`, `unreachable`, `tls`, `certificate_expired`, `certificate_not_yet_valid`, `certificate_revoked`, `certificate_weak` (a key or a hash that is too short), `certificate_refused` (a wrong purpose or signature), `certificate_host` (issued for another host name), `certificate_self_signed`, `certificate_authority` (its authority is not publicly trusted, or an intermediate certificate is missing), `timeout`, `redirect` (never followed), `status`, `malformed` or `invalid_url`; `null` = no failure. */
+            readonly httpStatus: number | null;
+            /** @description Reason for which the latest attempt failed, a word such as `timeout`, `status`, `redirect` or `certificate_expired`; the guide to alerts has all of them. `null` = no failure. */
             readonly failure: string | null;
         };
         /** @description Send a test event */
@@ -1008,8 +1026,11 @@ export interface components {
         };
         /** @description Alerts of the key */
         readonly Alerts: {
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -1152,29 +1173,29 @@ export interface components {
             readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
             /** @description APY of the collateral plus its incentives, percent: the rate that leverage multiplies. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
             readonly effectiveCollateralApyPct: components["schemas"]["ExactDecimal"];
-            /** @description Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            /** @description Incentives paid to borrowers. */
             readonly borrowIncentive?: components["schemas"]["AppIncentive"] | null;
-            /** @description Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            /** @description Incentives paid on collateral. */
             readonly collateralIncentive?: components["schemas"]["AppIncentive"] | null;
-            /** @description LTV above which a position can be liquidated, percent. */
+            /** @description LTV above which a position can be liquidated. Percent. */
             readonly liquidationLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Highest LTV that the contracts accept, percent. */
+            /** @description Highest LTV that the contracts accept. Percent. */
             readonly maxLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Highest LTV that builders accept, and the default, percent. */
+            /** @description Highest LTV that builders accept, and the default. Percent. */
             readonly safeLtvPct: components["schemas"]["ExactDecimal"];
             /** @description Fees that the contract that holds positions takes on the market. */
             readonly fees: components["schemas"]["AppMarketFees"];
             /** @description Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` = the market is the stock leg of an equity vault, which the contract has no part in. */
             readonly deployment?: components["schemas"]["Deployment"];
-            /** @description USD supplied; `null` = see `gaps`. */
+            /** @description USD supplied. */
             readonly supplyUsd?: components["schemas"]["ExactDecimal"];
-            /** @description USD that can be borrowed at once; `null` = see `gaps`. */
+            /** @description USD that can be borrowed at once. */
             readonly liquidityUsd?: components["schemas"]["ExactDecimal"];
-            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`. */
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring. USD. */
             readonly publicAllocatorLiquidityUsd?: components["schemas"]["ExactDecimal"];
-            /** @description USD price of the collateral as the numbers of the market use it; `null` = see `gaps`. */
+            /** @description USD price of the collateral as the numbers of the market use it. */
             readonly collateralPrice?: components["schemas"]["AppPrice"];
-            /** @description USD price of the loan token as the numbers of the market use it; `null` = see `gaps`. */
+            /** @description USD price of the loan token as the numbers of the market use it. */
             readonly loanPrice?: components["schemas"]["AppPrice"];
             /** @description Loss in percent by the USD of collateral that are sold; null = no route at that size. */
             readonly exitSlippage?: {
@@ -1295,7 +1316,7 @@ export interface components {
             readonly netBorrowApyPct?: components["schemas"]["AppMeans"];
             /** @description Means of the leveraged APY at the safe LTV of today; `null` = no borrow history. */
             readonly leverageApyPct?: components["schemas"]["AppMeans"];
-            /** @description Mean borrow APY of 90 days, percent; `null` = see `gaps`. */
+            /** @description Mean borrow APY of 90 days. Percent. */
             readonly quarterlyBorrowApyPct?: components["schemas"]["ExactDecimal"];
         };
         /** @description All markets at full precision */
@@ -1305,8 +1326,11 @@ export interface components {
              * @description Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.
              */
             readonly asOf: string;
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description The entries of this page, without cursors; at most 500. */
             readonly markets: readonly components["schemas"]["AppMarket"][];
             /** @description Requested chains that are not in the list; one entry per served chain, at most 10. When every requested chain is missing, the field is `null` with an error. */
@@ -1328,11 +1352,11 @@ export interface components {
         };
         /** @description Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around. */
         readonly AppMeans: {
-            /** @description Mean over 30 days, percent. */
+            /** @description Mean over 30 days. Percent. */
             readonly avg30d?: components["schemas"]["ExactDecimal"];
-            /** @description Mean over 60 days, percent. */
+            /** @description Mean over 60 days. Percent. */
             readonly avg60d?: components["schemas"]["ExactDecimal"];
-            /** @description Mean over 90 days, percent. */
+            /** @description Mean over 90 days. Percent. */
             readonly avg90d?: components["schemas"]["ExactDecimal"];
         };
         /** @description Latest believed USD price of one token: measured, or made by the oracle of a market. */
@@ -1360,8 +1384,11 @@ export interface components {
             readonly displaySymbol: string;
             /** @description Full name. */
             readonly name: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
             /**
              * @description Kind of asset.
              * @enum {string}
@@ -1421,11 +1448,11 @@ export interface components {
             readonly largestLeverage: string;
             /** @description Whether the result is above zero, before rounding; `false` = no leverage from 1.1 to `largestLeverage` earns its costs within the holding time. */
             readonly isPositive: boolean;
-            /** @description LTV at this leverage, percent with 2 places. */
+            /** @description LTV at this leverage. Percent with 2 places. */
             readonly ltvPct: string;
             /** @description Result of the holding time in percent of the payment, per year and not compounded, with 2 places: carry at the borrow rate after the own borrow, less costs of entry and exit and the yield fee. */
             readonly netApyPct: string;
-            /** @description Net APY on the equity at the rates after the own borrow, before costs, percent with 2 places. */
+            /** @description Net APY on the equity at the rates after the own borrow, before costs. Percent with 2 places. */
             readonly positionApyPct: string;
             /** @description Cost of the swaps into the position and of the deposit, percent of the payment with 4 places: the loss that was measured for selling as much, the referral fee at its full rate, and the deposit fee of the contract. */
             readonly entryCostPct: string;
@@ -1448,14 +1475,23 @@ export interface components {
         };
         /** @description The best strategies for a payment */
         readonly BestStrategyRanking: {
-            /** @description Value of the payment, USD with 2 places. */
+            /** @description Value of the payment. USD with 2 places. */
             readonly amountUsd: string;
-            /** @description Days over which the costs are spread. */
-            readonly holdingDays: string;
-            /** @description Number of strategies that meet the request. */
-            readonly rankedCount: string;
-            /** @description Number of strategies that do not. */
-            readonly excludedCount: string;
+            /**
+             * Format: int32
+             * @description Days over which the costs are spread.
+             */
+            readonly holdingDays: number;
+            /**
+             * Format: int32
+             * @description Number of strategies that meet the request.
+             */
+            readonly rankedCount: number;
+            /**
+             * Format: int32
+             * @description Number of strategies that do not.
+             */
+            readonly excludedCount: number;
             /** @description Strategies that meet the request, by `netApyPct`, the highest first, those without a positive result last; as many as `limit`, at most 100. */
             readonly ranked: readonly components["schemas"]["BestStrategy"][];
             /** @description Strategies that do not, in catalog order; as many as `limit`, at most 100. */
@@ -1473,9 +1509,9 @@ export interface components {
         };
         /** @description A rate before and after an action. */
         readonly BorrowApyChange: {
-            /** @description The current rate, percent with 4 places. */
+            /** @description The current rate. Percent with 4 places. */
             readonly beforePct: string;
-            /** @description The rate after the action, percent with 4 places. */
+            /** @description The rate after the action. Percent with 4 places. */
             readonly afterPct: string;
         };
         /** @description Borrow-APY history of all markets */
@@ -1562,7 +1598,10 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly to: string;
-            /** @description Calldata. */
+            /**
+             * @description Calldata.
+             * @example 0x095ea7b3
+             */
             readonly data: string;
             /** @description Native value in wei. */
             readonly value?: string;
@@ -1637,8 +1676,11 @@ export interface components {
              * @constant
              */
             readonly kind: "position";
-            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
-            readonly id: string;
+            /**
+             * Format: int32
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             */
+            readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -1661,15 +1703,15 @@ export interface components {
             readonly collateralSymbol?: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol?: string;
-            /** @description All collateral, whole tokens. */
+            /** @description All collateral. Whole tokens. */
             readonly amountLeveragedCollateral?: string;
             /** @description Collateral less the debt at the oracle price, whole collateral tokens; negative under water. */
             readonly netCollateral?: string;
-            /** @description Debt with interest up to the block of the reading, whole loan tokens. */
+            /** @description Debt with interest up to the block of the reading. Whole loan tokens. */
             readonly amountLoan?: string;
-            /** @description Debt over collateral value, percent with 2 places. */
+            /** @description Debt over collateral value. Percent with 2 places. */
             readonly ltvPct?: string | null;
-            /** @description LTV at which the position can be liquidated, percent. */
+            /** @description LTV at which the position can be liquidated. Percent. */
             readonly liquidationLtvPct?: string;
             /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
@@ -1677,7 +1719,7 @@ export interface components {
             readonly currentLeverage?: string | null;
             /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
             readonly netValueUsd?: string;
-            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places. */
+            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
             /** @description Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it. */
             readonly amountDepositedInLoanToken?: string;
@@ -1697,11 +1739,11 @@ export interface components {
             readonly oraclePriceAsOf?: string | null;
             /** @description Warnings about the values that the position is valued with, at most 16. */
             readonly warnings: readonly components["schemas"]["Warning"][];
-            /** @description Amount that closing, of a part too, has paid out, whole loan tokens. */
+            /** @description Amount that closing, of a part too, has paid out. Whole loan tokens. */
             readonly amountReturnedInLoanToken?: string;
-            /** @description Collateral by the oracle and the price of the loan token, USD with 2 places. */
+            /** @description Collateral by the oracle and the price of the loan token. USD with 2 places. */
             readonly collateralUsd?: string;
-            /** @description Debt, USD with 2 places. */
+            /** @description Debt. USD with 2 places. */
             readonly debtUsd?: string;
             /**
              * @description Contract that holds the collateral and owes the debt.
@@ -1750,10 +1792,10 @@ export interface components {
              */
             readonly yieldLoopMatch?: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
-            readonly ambiguousYieldLoopIds?: readonly string[];
+            readonly ambiguousYieldLoopIds?: readonly number[];
             /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
             readonly netValueUsd?: string;
-            /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. */
             readonly currentNetApyPct?: string | null;
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt?: components["schemas"]["BlockReading"];
@@ -1908,7 +1950,7 @@ export interface components {
              * @enum {string}
              */
             readonly affordability: "affordable" | "nothing_to_pay" | "not_affordable" | "unknown";
-            /** @description Balance of the wallet in the token that it pays with, whole tokens. */
+            /** @description Balance of the wallet in the token that it pays with. Whole tokens. */
             readonly walletBalance?: string | null;
             /** @description All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`. */
             readonly costUsd?: string | null;
@@ -1933,23 +1975,26 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
-            readonly id: string;
+            /**
+             * Format: int32
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             */
+            readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /** @description The strategy of the market. */
             readonly strategyId: string;
             /** @description Whether the position is above the target. If it is not, `options` is empty: nothing has to be done. */
             readonly needed: boolean;
-            /** @description LTV at the block of `readAt`, percent with 4 places. */
+            /** @description LTV at the block of `readAt`. Percent with 2 places, rounded up. */
             readonly ltvPct: string;
-            /** @description LTV at or below which every option ends, percent. */
+            /** @description LTV at or below which every option ends. Percent. */
             readonly targetLtvPct: string;
-            /** @description Highest LTV that this service opens at, percent with 2 places: the target when none is given. */
+            /** @description Highest LTV that this service opens at. Percent with 2 places: the target when none is given. */
             readonly safeLtvPct: string;
-            /** @description Highest LTV that the contracts accept, and highest target, percent with 2 places. */
+            /** @description Highest LTV that the contracts accept, and highest target. Percent with 2 places. */
             readonly maxLtvPct: string;
-            /** @description LTV at which the position can be liquidated, percent with 2 places. */
+            /** @description LTV at which the position can be liquidated. Percent with 2 places. */
             readonly liquidationLtvPct: string;
             /** @description Debt above the target LTV, whole loan tokens; 0 = not above it. */
             readonly excessDebt: string;
@@ -1981,15 +2026,15 @@ export interface components {
         readonly DeleveragePreviewPositionPreview: {
             /** @description Leverage as it is shown, 1 place. */
             readonly leverage?: string;
-            /** @description Requested LTV, directly or by a leverage, percent with 2 places. */
+            /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
             readonly requestedLtv?: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly effectiveLtv: string;
-            /** @description All collateral, whole tokens. */
+            /** @description All collateral. Whole tokens. */
             readonly amountLeveragedCollateral: string;
-            /** @description All debt, whole loan tokens. */
+            /** @description All debt. Whole loan tokens. */
             readonly amountLoan: string;
-            /** @description Collateral less debt at the oracle price, whole loan tokens. */
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. */
             readonly equity: string;
             /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
             readonly depositBasis?: string;
@@ -2127,9 +2172,9 @@ export interface components {
         readonly DriftDatabase: {
             /** @description Whether the position is registered as open. */
             readonly isOpen: boolean;
-            /** @description Sum of all deposits, USD. */
+            /** @description Sum of all deposits. USD. */
             readonly depositedUsd: string;
-            /** @description Sum of all withdrawals, USD. */
+            /** @description Sum of all withdrawals. USD. */
             readonly returnedUsd: string;
             /**
              * Format: date-time
@@ -2183,8 +2228,11 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Index in the array of the wallet on chain. */
-            readonly positionIndex: string;
+            /**
+             * Format: int32
+             * @description Index in the array of the wallet on chain.
+             */
+            readonly positionIndex: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -2257,7 +2305,7 @@ export interface components {
         readonly EquityDepositBatchMetaPreview: {
             /** @description The token that is paid with. */
             readonly depositToken: components["schemas"]["EquityDepositBatchMetaPreviewDepositToken"];
-            /** @description The deposit, whole deposit tokens. */
+            /** @description The deposit. Whole deposit tokens. */
             readonly depositAmount: string;
             /** @description The stock leg. */
             readonly stock: components["schemas"]["EquityDepositBatchMetaPreviewStock"];
@@ -2291,16 +2339,25 @@ export interface components {
             readonly address: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
         };
         /** @description Referral fees of the swaps. */
         readonly EquityDepositBatchMetaPreviewFees: {
-            /** @description Fee on the swap into the stock, basis points of its input. */
-            readonly stockLegBps: string;
-            /** @description Fee on both swaps of the yield leg, basis points of their input. */
-            readonly yieldLegBps: string;
-            /** @description All fees together, USD with 2 places. */
+            /**
+             * Format: int32
+             * @description Fee on the swap into the stock, basis points of its input.
+             */
+            readonly stockLegBps: number;
+            /**
+             * Format: int32
+             * @description Fee on both swaps of the yield leg, basis points of their input.
+             */
+            readonly yieldLegBps: number;
+            /** @description All fees together. USD with 2 places. */
             readonly estimatedFeeUsd?: string;
         };
         /** @description The stock leg. */
@@ -2316,27 +2373,27 @@ export interface components {
             readonly priceUsd?: string;
             /** @description Least output of the swap into the stock, whole tokens: the borrow is sized on it. */
             readonly minReceived: string;
-            /** @description Quoted output of the swap into the stock, whole tokens. */
+            /** @description Quoted output of the swap into the stock. Whole tokens. */
             readonly expectedReceived: string;
             /** @description Requested LTV, percent: reached in the worst fill, never exceeded. */
             readonly requestedLtvPct: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description Highest LTV that may be requested: 88 % of the liquidation LTV, percent. */
+            /** @description Highest LTV that may be requested: 88 % of the liquidation LTV. Percent. */
             readonly maxLtvPct: string;
-            /** @description LTV at which the stock leg can be liquidated, percent. */
+            /** @description LTV at which the stock leg can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
-            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
             readonly priceDropToLiquidationPct: string;
             /** @description The whole stock leg of the wallet after the deposit. */
             readonly combined?: components["schemas"]["EquityDepositBatchMetaPreviewStockCombined"];
-            /** @description Amount that is borrowed on the stock and looped, whole deposit tokens. */
+            /** @description Amount that is borrowed on the stock and looped. Whole deposit tokens. */
             readonly borrowUsdg: string;
-            /** @description Borrow APY of the stock market after the deposit, percent with 2 places. */
+            /** @description Borrow APY of the stock market after the deposit. Percent with 2 places. */
             readonly borrowApyPct: string;
-            /** @description Current borrow APY of the stock market, percent with 2 places. */
+            /** @description Current borrow APY of the stock market. Percent with 2 places. */
             readonly borrowApyBeforePct: string;
             /**
              * @description Venue of the swap into the stock.
@@ -2348,15 +2405,15 @@ export interface components {
         };
         /** @description The whole stock leg of the wallet after the deposit. */
         readonly EquityDepositBatchMetaPreviewStockCombined: {
-            /** @description All stock posted, whole tokens. */
+            /** @description All stock posted. Whole tokens. */
             readonly collateral: string;
-            /** @description All debt on it, whole deposit tokens. */
+            /** @description All debt on it. Whole deposit tokens. */
             readonly debtUsdg: string;
-            /** @description LTV of the whole, percent with 2 places. */
+            /** @description LTV of the whole. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description Stock price at which the whole can be liquidated, USD. */
+            /** @description Stock price at which the whole can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until then, percent with 2 places. */
+            /** @description Fall of the stock price until then. Percent with 2 places. */
             readonly priceDropToLiquidationPct: string;
         };
         /** @description The yield leg. */
@@ -2365,23 +2422,23 @@ export interface components {
             readonly strategyId: string;
             /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol: string;
-            /** @description Quoted output of the swap of the borrowed tokens into collateral, whole tokens. */
+            /** @description Quoted output of the swap of the borrowed tokens into collateral. Whole tokens. */
             readonly collateralIn: string;
             /** @description Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it. */
             readonly minCollateralIn: string;
             /** @description Leverage after the expected fill, 1 place. */
             readonly leverage: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description LTV at which the loop can be liquidated, percent. */
+            /** @description LTV at which the loop can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
-            /** @description Flash loan of the loop, which becomes its debt, whole deposit tokens. */
+            /** @description Flash loan of the loop, which becomes its debt. Whole deposit tokens. */
             readonly amountFlashLoan: string;
             /** @description Deposit basis of the loop, from which the yield fee is counted when it is closed; whole deposit tokens. */
             readonly depositBasis: string;
             /** @description APY of the loop after the deposit, whose flash loan raises the borrow rate; signed percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
             readonly leverageApyPct: string;
-            /** @description APY of the loop at the current borrow rate, signed percent with 2 places. */
+            /** @description APY of the loop at the current borrow rate. Signed percent with 2 places. */
             readonly leverageApyBeforePct: string;
             /**
              * @description Venue of the swap inside the flash loan.
@@ -2441,7 +2498,7 @@ export interface components {
         readonly EquityDepositSimulationPreview: {
             /** @description The token that is paid with. */
             readonly depositToken: components["schemas"]["EquityDepositSimulationPreviewDepositToken"];
-            /** @description The deposit, whole deposit tokens. */
+            /** @description The deposit. Whole deposit tokens. */
             readonly depositAmount: string;
             /** @description The stock leg. */
             readonly stock: components["schemas"]["EquityDepositSimulationPreviewStock"];
@@ -2475,16 +2532,25 @@ export interface components {
             readonly address: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
         };
         /** @description Referral fees of the swaps. */
         readonly EquityDepositSimulationPreviewFees: {
-            /** @description Fee on the swap into the stock, basis points of its input. */
-            readonly stockLegBps: string;
-            /** @description Fee on both swaps of the yield leg, basis points of their input. */
-            readonly yieldLegBps: string;
-            /** @description All fees together, USD with 2 places. */
+            /**
+             * Format: int32
+             * @description Fee on the swap into the stock, basis points of its input.
+             */
+            readonly stockLegBps: number;
+            /**
+             * Format: int32
+             * @description Fee on both swaps of the yield leg, basis points of their input.
+             */
+            readonly yieldLegBps: number;
+            /** @description All fees together. USD with 2 places. */
             readonly estimatedFeeUsd?: string;
         };
         /** @description The stock leg. */
@@ -2500,27 +2566,27 @@ export interface components {
             readonly priceUsd?: string;
             /** @description Least output of the swap into the stock, whole tokens: the borrow is sized on it. */
             readonly minReceived: string;
-            /** @description Quoted output of the swap into the stock, whole tokens. */
+            /** @description Quoted output of the swap into the stock. Whole tokens. */
             readonly expectedReceived: string;
             /** @description Requested LTV, percent: reached in the worst fill, never exceeded. */
             readonly requestedLtvPct: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description Highest LTV that may be requested: 88 % of the liquidation LTV, percent. */
+            /** @description Highest LTV that may be requested: 88 % of the liquidation LTV. Percent. */
             readonly maxLtvPct: string;
-            /** @description LTV at which the stock leg can be liquidated, percent. */
+            /** @description LTV at which the stock leg can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
-            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
             readonly priceDropToLiquidationPct: string;
             /** @description The whole stock leg of the wallet after the deposit. */
             readonly combined?: components["schemas"]["EquityDepositSimulationPreviewStockCombined"];
-            /** @description Amount that is borrowed on the stock and looped, whole deposit tokens. */
+            /** @description Amount that is borrowed on the stock and looped. Whole deposit tokens. */
             readonly borrowUsdg: string;
-            /** @description Borrow APY of the stock market after the deposit, percent with 2 places. */
+            /** @description Borrow APY of the stock market after the deposit. Percent with 2 places. */
             readonly borrowApyPct: string;
-            /** @description Current borrow APY of the stock market, percent with 2 places. */
+            /** @description Current borrow APY of the stock market. Percent with 2 places. */
             readonly borrowApyBeforePct: string;
             /**
              * @description Venue of the swap into the stock.
@@ -2532,15 +2598,15 @@ export interface components {
         };
         /** @description The whole stock leg of the wallet after the deposit. */
         readonly EquityDepositSimulationPreviewStockCombined: {
-            /** @description All stock posted, whole tokens. */
+            /** @description All stock posted. Whole tokens. */
             readonly collateral: string;
-            /** @description All debt on it, whole deposit tokens. */
+            /** @description All debt on it. Whole deposit tokens. */
             readonly debtUsdg: string;
-            /** @description LTV of the whole, percent with 2 places. */
+            /** @description LTV of the whole. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description Stock price at which the whole can be liquidated, USD. */
+            /** @description Stock price at which the whole can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until then, percent with 2 places. */
+            /** @description Fall of the stock price until then. Percent with 2 places. */
             readonly priceDropToLiquidationPct: string;
         };
         /** @description The yield leg. */
@@ -2549,23 +2615,23 @@ export interface components {
             readonly strategyId: string;
             /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol: string;
-            /** @description Quoted output of the swap of the borrowed tokens into collateral, whole tokens. */
+            /** @description Quoted output of the swap of the borrowed tokens into collateral. Whole tokens. */
             readonly collateralIn: string;
             /** @description Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it. */
             readonly minCollateralIn: string;
             /** @description Leverage after the expected fill, 1 place. */
             readonly leverage: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description LTV at which the loop can be liquidated, percent. */
+            /** @description LTV at which the loop can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
-            /** @description Flash loan of the loop, which becomes its debt, whole deposit tokens. */
+            /** @description Flash loan of the loop, which becomes its debt. Whole deposit tokens. */
             readonly amountFlashLoan: string;
             /** @description Deposit basis of the loop, from which the yield fee is counted when it is closed; whole deposit tokens. */
             readonly depositBasis: string;
             /** @description APY of the loop after the deposit, whose flash loan raises the borrow rate; signed percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
             readonly leverageApyPct: string;
-            /** @description APY of the loop at the current borrow rate, signed percent with 2 places. */
+            /** @description APY of the loop at the current borrow rate. Signed percent with 2 places. */
             readonly leverageApyBeforePct: string;
             /**
              * @description Venue of the swap inside the flash loan.
@@ -2681,10 +2747,10 @@ export interface components {
              */
             readonly yieldLoopMatch: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
-            readonly ambiguousYieldLoopIds?: readonly string[];
+            readonly ambiguousYieldLoopIds?: readonly number[];
             /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
             readonly netValueUsd?: string;
-            /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. */
             readonly currentNetApyPct?: string | null;
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt: components["schemas"]["BlockReading"];
@@ -2708,25 +2774,25 @@ export interface components {
         readonly EquityPositionStock: {
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Stock posted, whole tokens. */
+            /** @description Stock posted. Whole tokens. */
             readonly collateral: string;
-            /** @description Value of the stock, USD with 2 places. */
+            /** @description Value of the stock. USD with 2 places. */
             readonly collateralUsd?: string;
             /** @description Oracle price in USD, which decides on liquidation. */
             readonly priceUsd?: string;
-            /** @description Debt with interest, whole deposit tokens. */
+            /** @description Debt with interest. Whole deposit tokens. */
             readonly debtUsdg?: string;
-            /** @description Debt over collateral value, percent with 2 places. */
+            /** @description Debt over collateral value. Percent with 2 places. */
             readonly ltvPct?: string | null;
-            /** @description LTV at which the stock leg can be liquidated, percent. */
+            /** @description LTV at which the stock leg can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
             /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
-            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string | null;
-            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
             readonly priceDropToLiquidationPct?: string | null;
-            /** @description APY of the debt, percent with 2 places. */
+            /** @description APY of the debt. Percent with 2 places. */
             readonly borrowApyPct?: string;
         };
         /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
@@ -2815,10 +2881,16 @@ export interface components {
              * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly asOf: string;
-            /** @description Freshness budget in seconds. */
-            readonly staleAfterSec: string;
-            /** @description Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit. */
-            readonly staleForSec?: string;
+            /**
+             * Format: int32
+             * @description Freshness budget in seconds.
+             */
+            readonly staleAfterSec: number;
+            /**
+             * Format: int32
+             * @description Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.
+             */
+            readonly staleForSec?: number;
         };
         /** @description The outcome of maxAge for one group of facts. */
         readonly FreshnessReceipt: {
@@ -3901,11 +3973,11 @@ export interface components {
             readonly isReallocate: boolean;
             /** @description The position after the expected fill. */
             readonly positionPreview: components["schemas"]["LeverageSimulationPositionPreview"];
-            /** @description Amount to be borrowed, whole loan tokens. */
+            /** @description Amount to be borrowed. Whole loan tokens. */
             readonly amountFlashLoan: string;
-            /** @description Least output of the swap of the flash loan, whole collateral tokens. */
+            /** @description Least output of the swap of the flash loan. Whole collateral tokens. */
             readonly minTokenOut: string;
-            /** @description Fee of the vaults for bringing liquidity, wei. */
+            /** @description Fee of the vaults for bringing liquidity. Wei. */
             readonly reallocationFeeWei: string | null;
             /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
             readonly slippage: number;
@@ -3920,15 +3992,15 @@ export interface components {
         readonly LeverageSimulationPositionPreview: {
             /** @description Leverage as it is shown, 1 place. */
             readonly leverage?: string;
-            /** @description Requested LTV, directly or by a leverage, percent with 2 places. */
+            /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
             readonly requestedLtv?: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly effectiveLtv: string;
-            /** @description All collateral, whole tokens. */
+            /** @description All collateral. Whole tokens. */
             readonly amountLeveragedCollateral: string;
-            /** @description All debt, whole loan tokens. */
+            /** @description All debt. Whole loan tokens. */
             readonly amountLoan: string;
-            /** @description Collateral less debt at the oracle price, whole loan tokens. */
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. */
             readonly equity: string;
             /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
             readonly depositBasis?: string;
@@ -3992,7 +4064,7 @@ export interface components {
         readonly Liquidation: {
             /** @description Oracle price, loan tokens per collateral token; of a vault deposit tokens per stock token. */
             readonly price: string;
-            /** @description Fall of the price until then, percent with 2 places. */
+            /** @description Fall of the price until then. Percent with 2 places. */
             readonly dropPct: string;
         };
         /** @description Time until the LTV reaches its limits at today's price, along one path of the borrow rate: the debt grows by that rate, the collateral by its own APY, a principal token until its maturity. Of several positions the first of them. */
@@ -4208,8 +4280,11 @@ export interface components {
              * @enum {string}
              */
             readonly timeframe: "day" | "hour" | "minute";
-            /** @description Units per candle. */
-            readonly aggregate: string;
+            /**
+             * Format: int32
+             * @description Units per candle.
+             */
+            readonly aggregate: number;
             /** @description Public name of the provider. */
             readonly source: string;
             /**
@@ -4233,15 +4308,15 @@ export interface components {
              * @description Begin of the span.
              */
             readonly t: number;
-            /** @description First price, USD. */
+            /** @description First price. USD. */
             readonly o: number;
-            /** @description Highest price, USD. */
+            /** @description Highest price. USD. */
             readonly h: number;
-            /** @description Lowest price, USD. */
+            /** @description Lowest price. USD. */
             readonly l: number;
-            /** @description Last price, USD. */
+            /** @description Last price. USD. */
             readonly c: number;
-            /** @description Volume, USD. */
+            /** @description Volume. USD. */
             readonly v: number;
             /**
              * @description Whether the volume is too small for the prices to be those of the pool: below 0.01 % of its reserve, or below 1 % of the reserve times the move from the last backed close (0.18 for 18 %).
@@ -4260,8 +4335,11 @@ export interface components {
         };
         /** @description History of drift */
         readonly OpsDriftHistory: {
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -4299,8 +4377,11 @@ export interface components {
         readonly OpsPortfolioHeader: {
             /** @description Deposits of everything open, exact USD; `null` = one of them is not known. */
             readonly totalDepositedUsd?: string;
-            /** @description Number of open loops and vaults. */
-            readonly openCount: string;
+            /**
+             * Format: int32
+             * @description Number of open loops and vaults.
+             */
+            readonly openCount: number;
         };
         /** @description Every wallet's portfolio */
         readonly OpsPortfolios: {
@@ -4330,20 +4411,41 @@ export interface components {
         };
         /** @description Numbers of the entries. */
         readonly OpsPortfoliosCounts: {
-            /** @description Number of wallets, unreadable ones included. */
-            readonly users: string;
-            /** @description Number of open plain loops. */
-            readonly open: string;
-            /** @description Number of open equity vaults. */
-            readonly equity: string;
-            /** @description Number of loops and vaults that have ended. */
-            readonly closed: string;
-            /** @description Number of rows without a position on chain. */
-            readonly unresolved: string;
-            /** @description Number of disagreements between register and chain. */
-            readonly drift: string;
-            /** @description Number of wallets that could not be read. */
-            readonly failed: string;
+            /**
+             * Format: int32
+             * @description Number of wallets, unreadable ones included.
+             */
+            readonly users: number;
+            /**
+             * Format: int32
+             * @description Number of open plain loops.
+             */
+            readonly open: number;
+            /**
+             * Format: int32
+             * @description Number of open equity vaults.
+             */
+            readonly equity: number;
+            /**
+             * Format: int32
+             * @description Number of loops and vaults that have ended.
+             */
+            readonly closed: number;
+            /**
+             * Format: int32
+             * @description Number of rows without a position on chain.
+             */
+            readonly unresolved: number;
+            /**
+             * Format: int32
+             * @description Number of disagreements between register and chain.
+             */
+            readonly drift: number;
+            /**
+             * Format: int32
+             * @description Number of wallets that could not be read.
+             */
+            readonly failed: number;
         };
         /** @description An oracle far from its reference, and the sums that depend on it. */
         readonly OracleDivergence: {
@@ -4366,14 +4468,17 @@ export interface components {
             readonly oracleUsd: string;
             /** @description USD per collateral token by the reference. */
             readonly referenceUsd: string;
-            /** @description Distance of the oracle from the reference, signed percent with 2 places. */
+            /** @description Distance of the oracle from the reference. Signed percent with 2 places. */
             readonly divergencePct: string;
-            /** @description Collateral in the sums that the oracle values, USD with 2 places. */
+            /** @description Collateral in the sums that the oracle values. USD with 2 places. */
             readonly grossTvlUsd: number;
-            /** @description Debt against that collateral, USD with 2 places. */
+            /** @description Debt against that collateral. USD with 2 places. */
             readonly borrowedUsd: number;
-            /** @description Open positions with that collateral. */
-            readonly positions: string;
+            /**
+             * Format: int32
+             * @description Open positions with that collateral.
+             */
+            readonly positions: number;
         };
         /** @description Details of the code. */
         readonly PayloadTooLargeDetails: {
@@ -4402,29 +4507,29 @@ export interface components {
         };
         /** @description Profit and loss in exact USD, without rounding. Amounts of plain positions come from the chain, in loan tokens, at the current price of the loan token; amounts of vaults come from the register. */
         readonly Pnl: {
-            /** @description Sum of all deposits. */
+            /** @description Sum of all deposits. USD. */
             readonly depositedUsd?: string;
-            /** @description Sum of all withdrawals. */
+            /** @description Sum of all withdrawals. USD. */
             readonly returnedUsd?: string;
-            /** @description Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. */
+            /** @description Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. USD. */
             readonly netValueUsd?: string;
-            /** @description Debt beyond the value of the collateral, which the owner does not have to pay; `null` = see `gaps`. */
+            /** @description Debt beyond the value of the collateral, which the owner does not have to pay. USD. */
             readonly badDebtUsd?: string;
-            /** @description Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. `null` = see `gaps`. */
+            /** @description Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. USD. */
             readonly divergentUsd?: string;
-            /** @description Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain: `null` = see `gaps`. */
+            /** @description Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain. USD. */
             readonly baseResultUsd?: string;
-            /** @description Incentives of the market accrued over the registered life; not part of the net value. */
+            /** @description Incentives of the market accrued over the registered life; not part of the net value. USD. */
             readonly incentivesUsd?: string;
-            /** @description Base result + incentives, before the fee of closing the position. */
+            /** @description Base result + incentives, before the fee of closing the position. USD. */
             readonly totalUsd?: string;
-            /** @description Yield fee of closing everything open today; by the documented rate where that of the contract cannot be read, see `gaps` of the position. */
+            /** @description Yield fee of closing everything open today; by the documented rate where that of the contract cannot be read, see `gaps` of the position. USD. */
             readonly yieldFeeUsd?: string;
-            /** @description Base result - yield fee. */
+            /** @description Base result - yield fee. USD. */
             readonly baseResultAfterFeeUsd?: string;
-            /** @description Total - yield fee. */
+            /** @description Total - yield fee. USD. */
             readonly totalAfterFeeUsd?: string;
-            /** @description Total over deposited, percent; `null` = see `gaps`. */
+            /** @description Total over deposited. Percent. */
             readonly returnOnEquityPct?: string | null;
         };
         /** @description Excess of `pnl`, which follows the record of the product's contract, over `pnlSplit`, which follows the events. `pnl.baseResultUsd` is `pnlSplit.result.usd` and `paidDirectlyUsd` and `recordUsd`; `pnl.totalUsd` is `pnlSplit.total.usd` and all three. Of both, `pnlSplit` is the gain of the owner. */
@@ -4501,8 +4606,11 @@ export interface components {
         };
         /** @description A loop of a wallet together with its row of the register. */
         readonly PortfolioPosition: {
-            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
-            readonly id: string;
+            /**
+             * Format: int32
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             */
+            readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -4525,15 +4633,15 @@ export interface components {
             readonly collateralSymbol?: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol?: string;
-            /** @description All collateral, whole tokens. */
+            /** @description All collateral. Whole tokens. */
             readonly amountLeveragedCollateral?: string;
             /** @description Collateral less the debt at the oracle price, whole collateral tokens; negative under water. */
             readonly netCollateral?: string;
-            /** @description Debt with interest up to the block of the reading, whole loan tokens. */
+            /** @description Debt with interest up to the block of the reading. Whole loan tokens. */
             readonly amountLoan?: string;
-            /** @description Debt over collateral value, percent with 2 places. */
+            /** @description Debt over collateral value. Percent with 2 places. */
             readonly ltvPct?: string | null;
-            /** @description LTV at which the position can be liquidated, percent. */
+            /** @description LTV at which the position can be liquidated. Percent. */
             readonly liquidationLtvPct?: string;
             /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
@@ -4541,7 +4649,7 @@ export interface components {
             readonly currentLeverage?: string | null;
             /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
             readonly netValueUsd?: string;
-            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places. */
+            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
             /** @description Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it. */
             readonly amountDepositedInLoanToken?: string;
@@ -4561,11 +4669,11 @@ export interface components {
             readonly oraclePriceAsOf?: string | null;
             /** @description Warnings about the values that the position is valued with, at most 16. */
             readonly warnings: readonly components["schemas"]["Warning"][];
-            /** @description Amount that closing, of a part too, has paid out, whole loan tokens. */
+            /** @description Amount that closing, of a part too, has paid out. Whole loan tokens. */
             readonly amountReturnedInLoanToken?: string;
-            /** @description Collateral by the oracle and the price of the loan token, USD with 2 places. */
+            /** @description Collateral by the oracle and the price of the loan token. USD with 2 places. */
             readonly collateralUsd?: string;
-            /** @description Debt, USD with 2 places. */
+            /** @description Debt. USD with 2 places. */
             readonly debtUsd?: string;
             /**
              * @description Contract that holds the collateral and owes the debt.
@@ -4609,10 +4717,10 @@ export interface components {
              */
             readonly yieldLoopMatch?: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
-            readonly ambiguousYieldLoopIds?: readonly string[];
+            readonly ambiguousYieldLoopIds?: readonly number[];
             /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
             readonly netValueUsd?: string;
-            /** @description LTV x (APY of the loops - borrow APY of the stock leg), percent with 2 places. */
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. */
             readonly currentNetApyPct?: string | null;
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt?: components["schemas"]["BlockReading"];
@@ -4629,31 +4737,34 @@ export interface components {
         readonly PortfolioVaultStock: {
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Stock posted, whole tokens. */
+            /** @description Stock posted. Whole tokens. */
             readonly collateral: string;
-            /** @description Value of the stock, USD with 2 places. */
+            /** @description Value of the stock. USD with 2 places. */
             readonly collateralUsd?: string;
             /** @description Oracle price in USD, which decides on liquidation. */
             readonly priceUsd?: string;
-            /** @description Debt with interest, whole deposit tokens. */
+            /** @description Debt with interest. Whole deposit tokens. */
             readonly debtUsdg?: string;
-            /** @description Debt over collateral value, percent with 2 places. */
+            /** @description Debt over collateral value. Percent with 2 places. */
             readonly ltvPct?: string | null;
-            /** @description LTV at which the stock leg can be liquidated, percent. */
+            /** @description LTV at which the stock leg can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
             /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
-            /** @description Stock price at which the stock leg can be liquidated, USD. */
+            /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string | null;
-            /** @description Fall of the stock price until liquidation, percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
             readonly priceDropToLiquidationPct?: string | null;
-            /** @description APY of the debt, percent with 2 places. */
+            /** @description APY of the debt. Percent with 2 places. */
             readonly borrowApyPct?: string;
         };
         /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
         readonly Position: {
-            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
-            readonly id: string;
+            /**
+             * Format: int32
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             */
+            readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -4676,15 +4787,15 @@ export interface components {
             readonly collateralSymbol?: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol?: string;
-            /** @description All collateral, whole tokens. */
+            /** @description All collateral. Whole tokens. */
             readonly amountLeveragedCollateral?: string;
             /** @description Collateral less the debt at the oracle price, whole collateral tokens; negative under water. */
             readonly netCollateral?: string;
-            /** @description Debt with interest up to the block of the reading, whole loan tokens. */
+            /** @description Debt with interest up to the block of the reading. Whole loan tokens. */
             readonly amountLoan?: string;
-            /** @description Debt over collateral value, percent with 2 places. */
+            /** @description Debt over collateral value. Percent with 2 places. */
             readonly ltvPct?: string | null;
-            /** @description LTV at which the position can be liquidated, percent. */
+            /** @description LTV at which the position can be liquidated. Percent. */
             readonly liquidationLtvPct?: string;
             /** @description Percentage points of LTV left before liquidation. */
             readonly ltvHeadroomPct?: string | null;
@@ -4692,7 +4803,7 @@ export interface components {
             readonly currentLeverage?: string | null;
             /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
             readonly netValueUsd?: string;
-            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are, signed percent with 2 places. */
+            /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
             /** @description Deposit basis as the contract counts it, whole loan tokens: paid in and repaid, less taken out and borrowed, never below 0. The yield fee is taken of the value above it. */
             readonly amountDepositedInLoanToken?: string;
@@ -4737,9 +4848,9 @@ export interface components {
             readonly equity: string;
             /** @description Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown. */
             readonly equityUsd?: string;
-            /** @description Collateral, whole tokens. */
+            /** @description Collateral. Whole tokens. */
             readonly collateral: string;
-            /** @description Debt with interest, whole loan tokens. */
+            /** @description Debt with interest. Whole loan tokens. */
             readonly debt: string;
         };
         /** @description An event of a position, from the events of the lending protocol and the token transfers of its transaction. Earlier effects of the transaction (a swap of another token) are not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block. */
@@ -4759,11 +4870,17 @@ export interface components {
              * @description Number of the block.
              */
             readonly blockNumber: number;
-            /** @description Hash of the transaction. */
+            /**
+             * @description Hash of the transaction.
+             * @example 0x095ea7b3
+             */
             readonly txHash: string;
-            /** @description Place of its first event in the block. */
-            readonly logIndex: string;
-            /** @description Change of the collateral, whole tokens. */
+            /**
+             * Format: int32
+             * @description Place of its first event in the block.
+             */
+            readonly logIndex: number;
+            /** @description Change of the collateral. Whole tokens. */
             readonly collateralChange: string;
             /** @description Borrowed less repaid, whole loan tokens, without interest. */
             readonly debtChange: string;
@@ -4798,7 +4915,7 @@ export interface components {
             readonly tier?: "deep" | "good" | "limited" | "thin";
             /** @description Largest measured size that sells under 1.5 % loss, whole USD. */
             readonly cleanExitSizeUsd?: string | null;
-            /** @description All collateral, which a close sells, USD with 2 places. */
+            /** @description All collateral, which a close sells. USD with 2 places. */
             readonly unwindSizeUsd?: string;
             /** @description Whether closing at once would sell more than the clean exit size. */
             readonly exceedsCleanExitSize?: boolean;
@@ -4844,8 +4961,11 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
-            readonly id: string;
+            /**
+             * Format: int32
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             */
+            readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /**
@@ -4867,8 +4987,11 @@ export interface components {
             readonly readTo?: components["schemas"]["ReadToBlock"];
             /** @description Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`. */
             readonly complete: boolean;
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -4919,8 +5042,11 @@ export interface components {
         };
         /** @description One leveraged position of a wallet, read live. Amounts are whole tokens. A ratio of a position that holds nothing does not exist; an unknown value is never 0: `gaps` tell of every field that is `null`. */
         readonly PositionStress: {
-            /** @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it. */
-            readonly id: string;
+            /**
+             * Format: int32
+             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             */
+            readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
             /** @description The strategy of the market. */
@@ -4935,7 +5061,7 @@ export interface components {
              * @enum {string}
              */
             readonly code: "under_water";
-            /** @description The debt, whole loan tokens. */
+            /** @description The debt. Whole loan tokens. */
             readonly debt: string;
             /** @description Value of the collateral at the oracle's price, whole loan tokens. */
             readonly collateralValue: string;
@@ -5098,8 +5224,11 @@ export interface components {
         };
         /** @description The worst recorded moves of a market within a window of some days, in the last 90 days of our own hourly samples of oracle price and borrow rate, and whether the position would survive them from today on. Later moves may be larger. Unknown below 24 whole windows; `gaps` explain each `null`. */
         readonly RecordedMove: {
-            /** @description Length of the window, 1, 7, 30 days. */
-            readonly windowDays: string;
+            /**
+             * Format: int32
+             * @description Length of the window, 1, 7, 30 days.
+             */
+            readonly windowDays: number;
             /** @description Whether the position could not be liquidated after a rise of its LTV by `worstLtvRisePct`; of several positions all of them, each by its own market. `null` = not known. */
             readonly survived?: boolean;
             /** @description LTV after that rise, percent with 2 places; of one position only. */
@@ -5116,14 +5245,26 @@ export interface components {
             readonly worstFromAt?: string | null;
             /** @description Sample at which it ended; of one position only. */
             readonly worstToAt?: string | null;
-            /** @description Number of whole windows in the record: one begins with each sample, they overlap, and at least 90 % of their hours were sampled. Of several positions the least. */
-            readonly windowCount: string;
-            /** @description Number of hourly samples; of several positions the least. */
-            readonly sampleCount: string;
-            /** @description Hours between the first and the last sample without one; of several positions the most. */
-            readonly missingHours: string;
-            /** @description Number of samples that were left out as implausible, such as a price far from those before and after it; of several positions the most. Values that would be worse if they are right are missing, see `gaps`. */
-            readonly doubtedSamples: string;
+            /**
+             * Format: int32
+             * @description Number of whole windows in the record: one begins with each sample, they overlap, and at least 90 % of their hours were sampled. Of several positions the least.
+             */
+            readonly windowCount: number;
+            /**
+             * Format: int32
+             * @description Number of hourly samples; of several positions the least.
+             */
+            readonly sampleCount: number;
+            /**
+             * Format: int32
+             * @description Hours between the first and the last sample without one; of several positions the most.
+             */
+            readonly missingHours: number;
+            /**
+             * Format: int32
+             * @description Number of samples that were left out as implausible, such as a price far from those before and after it; of several positions the most. Values that would be worse if they are right are missing, see `gaps`.
+             */
+            readonly doubtedSamples: number;
             /**
              * Format: date-time
              * @description Time of the first sample; of several positions the latest of them.
@@ -5139,13 +5280,13 @@ export interface components {
         readonly Registration: {
             /** @description Whether the position is registered as open. */
             readonly isOpen: boolean;
-            /** @description Deposit at the opening, USD. */
+            /** @description Deposit at the opening. USD. */
             readonly depositedUsd: string;
-            /** @description Later deposits, USD. */
+            /** @description Later deposits. USD. */
             readonly addedUsd: string;
-            /** @description Withdrawals while the position was open, USD. */
+            /** @description Withdrawals while the position was open. USD. */
             readonly removedUsd: string;
-            /** @description Withdrawal at the closing, USD. */
+            /** @description Withdrawal at the closing. USD. */
             readonly returnedUsd: string;
             /** @description APY of the collateral at the opening, percent; `null` = not registered. */
             readonly collateralApyPctAtOpen: string | null;
@@ -5423,7 +5564,7 @@ export interface components {
             readonly apy: components["schemas"]["StableApyStableApyMetricsApy"];
         };
         readonly StableApyStableApyMetricsApy: {
-            /** @description Mean APY of 7 days, percent at full precision. */
+            /** @description Mean APY of 7 days. Percent at full precision. */
             readonly avg7d: number;
         };
         /** @description Details of the code. */
@@ -5512,8 +5653,11 @@ export interface components {
             readonly readTo?: components["schemas"]["ReadToBlock"];
             /** @description Whether the events are all from the opening until now: they add up to the holdings of the position by the chain. Otherwise `gaps` tell why, of the field `events`. */
             readonly complete: boolean;
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
             readonly next: string | null;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -5532,8 +5676,11 @@ export interface components {
              * @description Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.
              */
             readonly asOf: string;
-            /** @description Entries that match, on all pages. */
-            readonly count: string;
+            /**
+             * Format: int32
+             * @description Entries that match, on all pages.
+             */
+            readonly count: number;
             /** @description The entries of this page, without cursors; at most 500. */
             readonly strategies: readonly components["schemas"]["Strategy"][];
             /** @description Facts that the listed chains go without; one entry per served chain, at most 10, and empty once everything was measured. */
@@ -5562,27 +5709,27 @@ export interface components {
             readonly collateral: components["schemas"]["StrategyCollateral"];
             /** @description Token that is borrowed against the collateral. */
             readonly loan: components["schemas"]["StrategyLoan"];
-            /** @description Off-chain points on the collateral; `null` = see `gaps`. */
+            /** @description Off-chain points on the collateral. */
             readonly pointsIncentive?: components["schemas"]["StrategyPointsIncentive"] | null;
-            /** @description Borrow APY that is paid now, percent. */
+            /** @description Borrow APY that is paid now. Percent. */
             readonly borrowApyPct: string;
-            /** @description Mean borrow APY of 90 days, percent; `null` = see `gaps`. */
+            /** @description Mean borrow APY of 90 days. Percent. */
             readonly quarterlyBorrowApyPct?: string;
-            /** @description Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            /** @description Incentives paid to borrowers. */
             readonly borrowIncentive?: components["schemas"]["Incentive"] | null;
-            /** @description Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            /** @description Incentives paid on collateral. */
             readonly collateralIncentive?: components["schemas"]["Incentive"] | null;
             /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
             readonly netBorrowApyPct: string;
             /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. */
             readonly totalCollateralApyPct: string;
-            /** @description USD supplied to the market; `null` = see `gaps`. */
+            /** @description USD supplied to the market. */
             readonly supplyUsd?: number;
-            /** @description USD that can be borrowed at once; `null` = see `gaps`. */
+            /** @description USD that can be borrowed at once. */
             readonly liquidityUsd?: number;
-            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`. */
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring. USD. */
             readonly publicAllocatorLiquidityUsd?: number;
-            /** @description Share of the supply that is borrowed, percent; `null` = see `gaps`. */
+            /** @description Share of the supply that is borrowed. Percent. */
             readonly utilizationPct?: string;
             /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
             readonly ltvPct: components["schemas"]["StrategyLtvPct"];
@@ -5590,7 +5737,7 @@ export interface components {
             readonly oracle: components["schemas"]["StrategyOracle"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; `null` = no feed is behind it, or this is not known: see `gaps`. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Measured cost of selling the collateral; `null` = see `gaps`. */
+            /** @description Measured cost of selling the collateral. */
             readonly exitLiquidity: components["schemas"]["UnmeasuredExitLiquidity"] | components["schemas"]["MeasuredExitLiquidity"];
             /** @description Assessments of the service, with their thresholds. */
             readonly spiralHints?: components["schemas"]["StrategySpiralHints"];
@@ -5604,7 +5751,7 @@ export interface components {
             readonly fees: components["schemas"]["Fees"];
             /** @description Pages to read on; `null` = none. */
             readonly links?: components["schemas"]["StrategyLinks"];
-            /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. `null` = see `gaps`. */
+            /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. */
             readonly deployment?: components["schemas"]["Deployment"];
             /** @description Whether all rules are met. */
             readonly listed: boolean;
@@ -5618,7 +5765,7 @@ export interface components {
             readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
             /** @description Step that is used when a caller names none: of a loop at the safe LTV, of a vault at the target LTV. */
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
-            /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`. */
+            /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
             /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
             readonly collateralApyPct: string;
@@ -5627,7 +5774,7 @@ export interface components {
              * @enum {string}
              */
             readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
-            /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+            /** @description Trailing means of the APY of the collateral. */
             readonly yieldSustainabilityPct?: components["schemas"]["StrategyYieldSustainabilityPct"];
             /** @description Present only on equity vaults. */
             readonly equityVault?: components["schemas"]["StrategyEquityVault"];
@@ -5649,27 +5796,27 @@ export interface components {
             readonly collateral: components["schemas"]["StrategyByIdCollateral"];
             /** @description Token that is borrowed against the collateral. */
             readonly loan: components["schemas"]["StrategyByIdLoan"];
-            /** @description Off-chain points on the collateral; `null` = see `gaps`. */
+            /** @description Off-chain points on the collateral. */
             readonly pointsIncentive?: components["schemas"]["StrategyByIdPointsIncentive"] | null;
-            /** @description Borrow APY that is paid now, percent. */
+            /** @description Borrow APY that is paid now. Percent. */
             readonly borrowApyPct: string;
-            /** @description Mean borrow APY of 90 days, percent; `null` = see `gaps`. */
+            /** @description Mean borrow APY of 90 days. Percent. */
             readonly quarterlyBorrowApyPct?: string;
-            /** @description Incentives paid to borrowers; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            /** @description Incentives paid to borrowers. */
             readonly borrowIncentive?: components["schemas"]["Incentive"] | null;
-            /** @description Incentives paid on collateral; `null` = none (`NONE` in `gaps`) or not known (another reason). */
+            /** @description Incentives paid on collateral. */
             readonly collateralIncentive?: components["schemas"]["Incentive"] | null;
             /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
             readonly netBorrowApyPct: string;
             /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. */
             readonly totalCollateralApyPct: string;
-            /** @description USD supplied to the market; `null` = see `gaps`. */
+            /** @description USD supplied to the market. */
             readonly supplyUsd?: number;
-            /** @description USD that can be borrowed at once; `null` = see `gaps`. */
+            /** @description USD that can be borrowed at once. */
             readonly liquidityUsd?: number;
-            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring, USD; `null` = see `gaps`. */
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring. USD. */
             readonly publicAllocatorLiquidityUsd?: number;
-            /** @description Share of the supply that is borrowed, percent; `null` = see `gaps`. */
+            /** @description Share of the supply that is borrowed. Percent. */
             readonly utilizationPct?: string;
             /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
             readonly ltvPct: components["schemas"]["StrategyByIdLtvPct"];
@@ -5677,7 +5824,7 @@ export interface components {
             readonly oracle: components["schemas"]["StrategyByIdOracle"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; `null` = no feed is behind it, or this is not known: see `gaps`. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Measured cost of selling the collateral; `null` = see `gaps`. */
+            /** @description Measured cost of selling the collateral. */
             readonly exitLiquidity: components["schemas"]["UnmeasuredExitLiquidity"] | components["schemas"]["MeasuredExitLiquidity"];
             /** @description Assessments of the service, with their thresholds. */
             readonly spiralHints?: components["schemas"]["StrategyByIdSpiralHints"];
@@ -5691,7 +5838,7 @@ export interface components {
             readonly fees: components["schemas"]["Fees"];
             /** @description Pages to read on; `null` = none. */
             readonly links?: components["schemas"]["StrategyByIdLinks"];
-            /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. `null` = see `gaps`. */
+            /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. */
             readonly deployment?: components["schemas"]["Deployment"];
             /** @description Whether all rules are met. */
             readonly listed: boolean;
@@ -5705,7 +5852,7 @@ export interface components {
             readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
             /** @description Step that is used when a caller names none: of a loop at the safe LTV, of a vault at the target LTV. */
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
-            /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. `null` = see `gaps`. */
+            /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
             /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
             readonly collateralApyPct: string;
@@ -5714,7 +5861,7 @@ export interface components {
              * @enum {string}
              */
             readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
-            /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+            /** @description Trailing means of the APY of the collateral. */
             readonly yieldSustainabilityPct?: components["schemas"]["StrategyByIdYieldSustainabilityPct"];
             /** @description Present only on equity vaults. */
             readonly equityVault?: components["schemas"]["StrategyByIdEquityVault"];
@@ -5733,18 +5880,21 @@ export interface components {
             readonly symbol: string;
             /** @description Full name. */
             readonly name: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
             /**
              * @description Kind of asset.
              * @enum {string}
              */
             readonly category: "BTC" | "ETH" | "Other" | "stable" | "stable-PT" | "stocks";
-            /** @description Issuer; `null` = see `gaps`. */
+            /** @description Issuer. */
             readonly project?: string;
-            /** @description Origin of the yield, in a few words; `null` = see `gaps`. */
+            /** @description Origin of the yield, in a few words. */
             readonly yieldSource?: string;
-            /** @description Nature of the token and of its yield, in one or two plain sentences; `null` = see `gaps`. */
+            /** @description Nature of the token and of its yield, in one or two plain sentences. */
             readonly description?: string;
             /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
@@ -5753,23 +5903,23 @@ export interface components {
             /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturityDate: string | null;
             /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
-            readonly maturityDaysLeft: string | null;
+            readonly maturityDaysLeft: number | null;
             /** @description Token that a principal token redeems to. */
             readonly underlying?: components["schemas"]["StrategyByIdCollateralUnderlying"];
         };
         /** @description Token that a principal token redeems to. */
         readonly StrategyByIdCollateralUnderlying: {
             /**
-             * @description Contract of the token that a principal token redeems to; `null` = see `gaps`.
+             * @description Contract of the token that a principal token redeems to.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address?: string;
-            /** @description Symbol of the token that a principal token redeems to; `null` = see `gaps`. */
+            /** @description Symbol of the token that a principal token redeems to. */
             readonly symbol?: string;
         };
         /** @description Present only on equity vaults. */
         readonly StrategyByIdEquityVault: {
-            /** @description Highest LTV that the contracts accept, percent. */
+            /** @description Highest LTV that the contracts accept. Percent. */
             readonly maxStockLtvPct?: string;
             /**
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
@@ -5780,9 +5930,9 @@ export interface components {
             readonly yieldStrategyId?: string;
             /** @description Token that deposits are paid with. */
             readonly depositToken?: components["schemas"]["StrategyByIdEquityVaultDepositToken"];
-            /** @description LTV of the stock leg when a deposit names none, percent with 2 places. */
+            /** @description LTV of the stock leg when a deposit names none. Percent with 2 places. */
             readonly targetLtvPct?: string;
-            /** @description Leveraged APY of the yield leg at its safe LTV, percent with 2 places. */
+            /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. */
             readonly yieldLegApyPct?: string;
         };
         /** @description Token that deposits are paid with. */
@@ -5794,8 +5944,11 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
         };
         /** @description Age of the facts, by group. */
         readonly StrategyByIdFreshness: {
@@ -5817,17 +5970,17 @@ export interface components {
         readonly StrategyByIdLinks: {
             /**
              * Format: uri
-             * @description Page of the strategy in the app; `null` = see `gaps`.
+             * @description Page of the strategy in the app.
              */
             readonly app?: string;
             /**
              * Format: uri
-             * @description Page of the market at the lending protocol; `null` = see `gaps`.
+             * @description Page of the market at the lending protocol.
              */
             readonly market?: string;
             /**
              * Format: uri
-             * @description Page about the yield of the collateral; `null` = see `gaps`.
+             * @description Page about the yield of the collateral.
              */
             readonly yieldSource?: string;
         };
@@ -5842,14 +5995,17 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
         };
         /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
         readonly StrategyByIdLtvPct: {
-            /** @description LTV above which a position can be liquidated, percent. */
+            /** @description LTV above which a position can be liquidated. Percent. */
             readonly liquidation: string;
-            /** @description Highest LTV that the contracts accept, percent. */
+            /** @description Highest LTV that the contracts accept. Percent. */
             readonly max: string;
         };
         /** @description Price oracle of the market with the latest reading. */
@@ -5873,14 +6029,14 @@ export interface components {
         };
         /** @description Assessments of the service, with their thresholds. */
         readonly StrategyByIdSpiralHints: {
-            /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
+            /** @description Verdict on the exit liquidity, with the limits that it used. */
             readonly exitLiquidityTier?: components["schemas"]["StrategyByIdSpiralHintsExitLiquidityTier"];
             /** @description Doubts about values that are shown; at most 32, and empty when there is none. */
             readonly warnings?: readonly components["schemas"]["Warning"][];
             /** @description Reading of a strategy that is no carry trade; `null` = it is one, see `gaps`. */
             readonly profile?: components["schemas"]["StrategyByIdSpiralHintsProfile"];
         };
-        /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
+        /** @description Verdict on the exit liquidity, with the limits that it used. */
         readonly StrategyByIdSpiralHintsExitLiquidityTier: {
             /**
              * @description Verdict.
@@ -5907,13 +6063,13 @@ export interface components {
             /** @description Meaning of the leveraged APY of the strategy, for people. */
             readonly leverageApyMeaning: string;
         };
-        /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+        /** @description Trailing means of the APY of the collateral. */
         readonly StrategyByIdYieldSustainabilityPct: {
-            /** @description Mean over 30 days, percent. */
+            /** @description Mean over 30 days. Percent. */
             readonly avg30d?: string;
-            /** @description Mean over 60 days, percent. */
+            /** @description Mean over 60 days. Percent. */
             readonly avg60d?: string;
-            /** @description Mean over 90 days, percent. */
+            /** @description Mean over 90 days. Percent. */
             readonly avg90d?: string;
         };
         /** @description Token that is posted; of a vault the stock. */
@@ -5929,18 +6085,21 @@ export interface components {
             readonly symbol: string;
             /** @description Full name. */
             readonly name: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
             /**
              * @description Kind of asset.
              * @enum {string}
              */
             readonly category: "BTC" | "ETH" | "Other" | "stable" | "stable-PT" | "stocks";
-            /** @description Issuer; `null` = see `gaps`. */
+            /** @description Issuer. */
             readonly project?: string;
-            /** @description Origin of the yield, in a few words; `null` = see `gaps`. */
+            /** @description Origin of the yield, in a few words. */
             readonly yieldSource?: string;
-            /** @description Nature of the token and of its yield, in one or two plain sentences; `null` = see `gaps`. */
+            /** @description Nature of the token and of its yield, in one or two plain sentences. */
             readonly description?: string;
             /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
@@ -5949,23 +6108,23 @@ export interface components {
             /** @description Time of the maturity; `null` = the token does not mature. */
             readonly maturityDate: string | null;
             /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
-            readonly maturityDaysLeft: string | null;
+            readonly maturityDaysLeft: number | null;
             /** @description Token that a principal token redeems to. */
             readonly underlying?: components["schemas"]["StrategyCollateralUnderlying"];
         };
         /** @description Token that a principal token redeems to. */
         readonly StrategyCollateralUnderlying: {
             /**
-             * @description Contract of the token that a principal token redeems to; `null` = see `gaps`.
+             * @description Contract of the token that a principal token redeems to.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address?: string;
-            /** @description Symbol of the token that a principal token redeems to; `null` = see `gaps`. */
+            /** @description Symbol of the token that a principal token redeems to. */
             readonly symbol?: string;
         };
         /** @description Present only on equity vaults. */
         readonly StrategyEquityVault: {
-            /** @description Highest LTV that the contracts accept, percent. */
+            /** @description Highest LTV that the contracts accept. Percent. */
             readonly maxStockLtvPct?: string;
             /**
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
@@ -5976,9 +6135,9 @@ export interface components {
             readonly yieldStrategyId?: string;
             /** @description Token that deposits are paid with. */
             readonly depositToken?: components["schemas"]["StrategyEquityVaultDepositToken"];
-            /** @description LTV of the stock leg when a deposit names none, percent with 2 places. */
+            /** @description LTV of the stock leg when a deposit names none. Percent with 2 places. */
             readonly targetLtvPct?: string;
-            /** @description Leveraged APY of the yield leg at its safe LTV, percent with 2 places. */
+            /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. */
             readonly yieldLegApyPct?: string;
         };
         /** @description Token that deposits are paid with. */
@@ -5990,8 +6149,11 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
         };
         /** @description Age of the facts, by group. */
         readonly StrategyFreshness: {
@@ -6013,17 +6175,17 @@ export interface components {
         readonly StrategyLinks: {
             /**
              * Format: uri
-             * @description Page of the strategy in the app; `null` = see `gaps`.
+             * @description Page of the strategy in the app.
              */
             readonly app?: string;
             /**
              * Format: uri
-             * @description Page of the market at the lending protocol; `null` = see `gaps`.
+             * @description Page of the market at the lending protocol.
              */
             readonly market?: string;
             /**
              * Format: uri
-             * @description Page about the yield of the collateral; `null` = see `gaps`.
+             * @description Page about the yield of the collateral.
              */
             readonly yieldSource?: string;
         };
@@ -6038,14 +6200,17 @@ export interface components {
             readonly address: string;
             /** @description Symbol as people see it, without a date. */
             readonly symbol: string;
-            /** @description Base units per token as a power of ten. */
-            readonly decimals: string;
+            /**
+             * Format: int32
+             * @description Base units per token as a power of ten.
+             */
+            readonly decimals: number;
         };
         /** @description Loan-to-value limits of the collateral; of a vault those of its stock leg, with 88 % of the liquidation LTV as the highest. */
         readonly StrategyLtvPct: {
-            /** @description LTV above which a position can be liquidated, percent. */
+            /** @description LTV above which a position can be liquidated. Percent. */
             readonly liquidation: string;
-            /** @description Highest LTV that the contracts accept, percent. */
+            /** @description Highest LTV that the contracts accept. Percent. */
             readonly max: string;
         };
         /** @description Price oracle of the market with the latest reading. */
@@ -6069,14 +6234,14 @@ export interface components {
         };
         /** @description Assessments of the service, with their thresholds. */
         readonly StrategySpiralHints: {
-            /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
+            /** @description Verdict on the exit liquidity, with the limits that it used. */
             readonly exitLiquidityTier?: components["schemas"]["StrategySpiralHintsExitLiquidityTier"];
             /** @description Doubts about values that are shown; at most 32, and empty when there is none. */
             readonly warnings?: readonly components["schemas"]["Warning"][];
             /** @description Reading of a strategy that is no carry trade; `null` = it is one, see `gaps`. */
             readonly profile?: components["schemas"]["StrategySpiralHintsProfile"];
         };
-        /** @description Verdict on the exit liquidity, with the limits that it used; `null` = see `gaps`. */
+        /** @description Verdict on the exit liquidity, with the limits that it used. */
         readonly StrategySpiralHintsExitLiquidityTier: {
             /**
              * @description Verdict.
@@ -6119,13 +6284,13 @@ export interface components {
             /** @description Age of the reading of the oracle. */
             readonly oracle: components["schemas"]["Freshness"];
         };
-        /** @description Trailing means of the APY of the collateral; `null` = see `gaps`. */
+        /** @description Trailing means of the APY of the collateral. */
         readonly StrategyYieldSustainabilityPct: {
-            /** @description Mean over 30 days, percent. */
+            /** @description Mean over 30 days. Percent. */
             readonly avg30d?: string;
-            /** @description Mean over 60 days, percent. */
+            /** @description Mean over 60 days. Percent. */
             readonly avg60d?: string;
-            /** @description Mean over 90 days, percent. */
+            /** @description Mean over 90 days. Percent. */
             readonly avg90d?: string;
         };
         /** @description A position, or several together, in one scenario. `gaps` of the table explain a field that is `null`, e.g. `rows.3.equityUsd`. */
@@ -6141,7 +6306,7 @@ export interface components {
             readonly oraclePrice: string | null;
             /** @description LTV at the oracle's price, percent with 2 places. */
             readonly ltvPct?: string | null;
-            /** @description LTV with 18 places, rounded up as the protocol does; of one position only. */
+            /** @description LTV rounded up as the protocol does, of one position only. Percent with 18 places. */
             readonly exactLtvPct: string | null;
             /** @description Points of LTV to the liquidation LTV, 2 places, negative beyond it; of several positions the least of them. */
             readonly headroomPct?: string | null;
@@ -6156,17 +6321,26 @@ export interface components {
              * @enum {string}
              */
             readonly endsBy?: "CARRY" | "LIQUIDATION" | "NOTHING" | "NO_EXIT";
-            /** @description Number of positions that can be liquidated at once. */
-            readonly endedPositions: string;
+            /**
+             * Format: int32
+             * @description Number of positions that can be liquidated at once.
+             */
+            readonly endedPositions: number;
             /** @description Time at which the LTV reaches the liquidation LTV if the scenario lasts; of several positions the first of them. */
             readonly liquidationIn?: components["schemas"]["LimitReach"];
         };
         /** @description Outcomes of a position, of a strategy at a leverage, or of all positions of a wallet together, in bad days. */
         readonly StressTable: {
-            /** @description Number of open positions in the table; a vault has one per leg. */
-            readonly positionCount: string;
-            /** @description Number of open positions that cannot be valued now and are not in the table. */
-            readonly uncountedPositions: string;
+            /**
+             * Format: int32
+             * @description Number of open positions in the table; a vault has one per leg.
+             */
+            readonly positionCount: number;
+            /**
+             * Format: int32
+             * @description Number of open positions that cannot be valued now and are not in the table.
+             */
+            readonly uncountedPositions: number;
             /** @description Fall of the oracle's price until liquidation, percent with 2 places; negative = it can be liquidated now; of several positions the least. */
             readonly dropToLiquidationPct: string | null;
             /** @description The lowest oracle price, loan tokens per collateral token, exact, at which it cannot be liquidated: one unit of the oracle's price below, it can. Of one position only. */
@@ -6180,11 +6354,11 @@ export interface components {
         };
         /** @description Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around. */
         readonly TrailingAverages: {
-            /** @description Mean over 30 days, percent. */
+            /** @description Mean over 30 days. Percent. */
             readonly avg30d?: string;
-            /** @description Mean over 60 days, percent. */
+            /** @description Mean over 60 days. Percent. */
             readonly avg60d?: string;
-            /** @description Mean over 90 days, percent. */
+            /** @description Mean over 90 days. Percent. */
             readonly avg90d?: string;
         };
         /** @description The plan, or the refusal in its place. */
@@ -6217,13 +6391,13 @@ export interface components {
             readonly positionPreview: components["schemas"]["TransactionBundleMetaPositionPreview"];
             /** @description Borrow APY of the market before and after: new debt and repayments move it. */
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
-            /** @description Current LTV of the managed position, percent with 2 places. */
+            /** @description Current LTV of the managed position. Percent with 2 places. */
             readonly ltvBeforePct?: string;
             /** @description The price at which the managed position could be liquidated before the action. */
             readonly liquidationBefore?: components["schemas"]["Liquidation"];
-            /** @description Current deposit basis of the managed position, whole loan tokens. */
+            /** @description Current deposit basis of the managed position. Whole loan tokens. */
             readonly depositBasisBefore?: string;
-            /** @description Flash loan, whole loan tokens. */
+            /** @description Flash loan. Whole loan tokens. */
             readonly amountFlashLoan?: string;
             /** @description Least output of the (last) swap, whole tokens of its output. */
             readonly minTokenOut?: string;
@@ -6254,15 +6428,15 @@ export interface components {
         readonly TransactionBundleMetaPositionPreview: {
             /** @description Leverage as it is shown, 1 place. */
             readonly leverage?: string;
-            /** @description Requested LTV, directly or by a leverage, percent with 2 places. */
+            /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
             readonly requestedLtv?: string;
-            /** @description LTV after the expected fill, percent with 2 places. */
+            /** @description LTV after the expected fill. Percent with 2 places. */
             readonly effectiveLtv?: string;
-            /** @description All collateral, whole tokens. */
+            /** @description All collateral. Whole tokens. */
             readonly amountLeveragedCollateral?: string;
-            /** @description All debt, whole loan tokens. */
+            /** @description All debt. Whole loan tokens. */
             readonly amountLoan?: string;
-            /** @description Collateral less debt at the oracle price, whole loan tokens. */
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. */
             readonly equity?: string;
             /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
             readonly depositBasis?: string;
@@ -6317,39 +6491,51 @@ export interface components {
             readonly asOf: string;
             /** @description Whether the value is inside its freshness budget. */
             readonly stale: boolean;
-            /** @description Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most 20000. `null` = not compared, see `gaps`. */
+            /** @description Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most 20000. */
             readonly oracleDivergences?: readonly components["schemas"]["OracleDivergence"][];
-            /** @description Net equity of the users: collateral less debt, USD with 2 places. */
+            /** @description Net equity of the users: collateral less debt. USD with 2 places. */
             readonly tvlUsd: number;
-            /** @description Collateral of all positions, USD with 2 places. */
+            /** @description Collateral of all positions. USD with 2 places. */
             readonly grossTvlUsd: number;
-            /** @description Debt of all positions, USD with 2 places. */
+            /** @description Debt of all positions. USD with 2 places. */
             readonly borrowedUsd: number;
-            /** @description Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured, see `gaps`. */
+            /** @description Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. */
             readonly badDebtUsd?: number;
-            /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`. */
+            /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. */
             readonly divergentUsd?: number;
-            /** @description Open positions with collateral. */
-            readonly positions: string;
-            /** @description Distinct wallets with such a position. */
-            readonly users: string;
+            /**
+             * Format: int32
+             * @description Open positions with collateral.
+             */
+            readonly positions: number;
+            /**
+             * Format: int32
+             * @description Distinct wallets with such a position.
+             */
+            readonly users: number;
         };
         /** @description Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers. */
         readonly TvlTotal: {
-            /** @description Net equity of the users: collateral less debt, USD with 2 places. */
+            /** @description Net equity of the users: collateral less debt. USD with 2 places. */
             readonly tvlUsd: number;
-            /** @description Collateral of all positions, USD with 2 places. */
+            /** @description Collateral of all positions. USD with 2 places. */
             readonly grossTvlUsd: number;
-            /** @description Debt of all positions, USD with 2 places. */
+            /** @description Debt of all positions. USD with 2 places. */
             readonly borrowedUsd: number;
-            /** @description Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. `null` = not measured, see `gaps`. */
+            /** @description Debt beyond the collateral of a position, USD with 2 places: no borrower has to pay it, and `tvlUsd` is that much lower than the equity of the users. */
             readonly badDebtUsd?: number;
-            /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. `null` = not measured, see `gaps`. */
+            /** @description Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains. */
             readonly divergentUsd?: number;
-            /** @description Open positions with collateral. */
-            readonly positions: string;
-            /** @description Distinct wallets with such a position. */
-            readonly users: string;
+            /**
+             * Format: int32
+             * @description Open positions with collateral.
+             */
+            readonly positions: number;
+            /**
+             * Format: int32
+             * @description Distinct wallets with such a position.
+             */
+            readonly users: number;
         };
         /** @description The error body with the code `unauthorized`. */
         readonly UnauthorizedError: {
@@ -6389,8 +6575,11 @@ export interface components {
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly marketId: string;
-            /** @description Index in the array of the wallet on chain. */
-            readonly positionIndex: string;
+            /**
+             * Format: int32
+             * @description Index in the array of the wallet on chain.
+             */
+            readonly positionIndex: number;
             /** @description Row of the register. */
             readonly registered: components["schemas"]["Registration"];
         };
@@ -6531,13 +6720,13 @@ export interface components {
         };
         /** @description The result for the wallet when every swap gives its minimum only and the plan is sent a minute later, with the interest of that minute. `gaps` of the preview or plan explain a field that is `null`. */
         readonly WorstCase: {
-            /** @description Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs, whole deposit tokens. */
+            /** @description Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs. Whole deposit tokens. */
             readonly equity: string;
             /** @description The part of `equity` that goes to the wallet, fees of the contract taken off, whole loan or deposit tokens; the rest is left in the position. */
             readonly paidOut?: string;
-            /** @description LTV of the position, or of the stock leg of a vault, percent with 2 places. */
+            /** @description LTV of the position, or of the stock leg of a vault. Percent with 2 places. */
             readonly ltv?: string;
-            /** @description LTV of the yield leg of a vault, percent with 2 places. */
+            /** @description LTV of the yield leg of a vault. Percent with 2 places. */
             readonly yieldLtv?: string;
         };
     };

@@ -33,12 +33,13 @@ const isChange = ({ chain, version }: Readonly<Record<string, unknown>>): boolea
 
 export function createLive(requests: Requests): Live {
   async function* strategies(
-    { filter, since }: StrategyChangesSubscriptionVariables = {},
+    { chainIds, filter, since }: StrategyChangesSubscriptionVariables = {},
     options: LiveOptions = {},
   ): AsyncGenerator<StrategyChange> {
     const list = Array.isArray(since) || since === null || since === undefined ? (since ?? []) : [since];
     const versions = new Map(list.map(({ chainId, version }) => [chainId, version]));
     const variables = () => ({
+      chainIds,
       filter,
       since: [...versions].map(([chainId, version]) => ({ chainId, version })),
     });

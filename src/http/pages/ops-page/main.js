@@ -197,7 +197,7 @@ function offerMarkets(byMarket) {
   const { value, selectedOptions } = select;
   const options = byMarket.map((market) => ({
     value: marketValue(market),
-    name: market.isVault ? `${market.symbols} vault` : (market.symbols ?? market.marketId.slice(0, 10)),
+    name: market.isVault ? `${market.name} vault` : (market.name ?? market.marketId.slice(0, 10)),
   }));
   if (value !== '' && !options.some((option) => option.value === value)) {
     options.push({ value, name: selectedOptions[0]?.textContent ?? value });

@@ -16,7 +16,7 @@ export const OVERVIEW = `query OpsOverview($filter: PortfolioFilter, $chainIds: 
       walletCount failedWalletCount
       totals { ...Sums }
       byStatus { status totals { count } }
-      byMarket { chainId marketId symbols isVault totals { ...Sums } }
+      byMarket { chainId marketId name isVault totals { ...Sums } }
       byDriftKind { kind count highCount }
       byUnresolvedReason { reason count }
     }

@@ -107,7 +107,7 @@ export function tell(lines) {
   notice.hidden = lines.length === 0;
 }
 
-export const marketName = (row) => (row.isVault ? `${row.symbols} vault` : (row.symbols ?? shortAddress(row.marketId)));
+export const marketName = (row) => (row.isVault ? `${row.name} vault` : (row.name ?? shortAddress(row.marketId)));
 
 /** Sums per market. */
 export function showMarkets(byMarket) {

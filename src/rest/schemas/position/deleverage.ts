@@ -102,7 +102,7 @@ export const deleverageOptionsBody = z
     positionId: z.string().describe('`{chainId}-{marketId}-{id}`.'),
     strategyId: z.string().describe('Id of the strategy.'),
     needed: z.boolean().describe('Whether the position is above the target. If not, options is empty.'),
-    ltvPct: pct('The present LTV, 4 decimals.', { min: 0 }),
+    ltvPct: pct('The present LTV, 2 decimals, rounded up.', { min: 0 }),
     targetLtvPct: pct('The LTV at or below which every option ends.', { min: 0 }),
     safeLtvPct: pct('The highest LTV of builds, and the default target.', { min: 0 }),
     maxLtvPct: pct('The highest LTV of the contracts, and the highest target.', { min: 0 }),
