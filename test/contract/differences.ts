@@ -43,9 +43,9 @@ export function contractDifferences(document: Json): string[] {
     for (const form of forms) {
       if (!choices.some((choice) => isOf(choice, form))) found.push(`${where}: ${typeNames(form)} instead of ${type}`);
     }
-    const shape = choices.find((choice) => choice in SHAPES);
-    for (const form of shape ? forms : [])
-      if (form.type === 'object') checkShape(SHAPES[shape ?? ''] ?? {}, form, where);
+    const shape = SHAPES[choices.find((choice) => choice in SHAPES) ?? ''];
+    const objects = forms.filter((form) => form.type === 'object');
+    if (shape && objects.length > 0) checkShape(shape, merged(objects), where);
   }
 
   function checkShape(shape: Shape, schema: Json, where: string): void {
@@ -108,7 +108,9 @@ function merged(forms: readonly Json[]): Json {
   const [first, ...others] = forms;
   return {
     properties: Object.assign({}, ...forms.map(({ properties }) => properties)),
-    required: (first?.required ?? []).filter((name: string) => others.every(({ required }) => required?.includes(name))),
+    required: (first?.required ?? []).filter((name: string) =>
+      others.every(({ required }) => required?.includes(name)),
+    ),
   };
 }
 

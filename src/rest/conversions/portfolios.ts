@@ -79,9 +79,8 @@ export const portfolioConversions = {
       type: 'array',
       items: {
         anyOf: [
-          refer('OpsPortfolio', () => {
-            throw new Error('the row of one wallet comes before that of all wallets');
-          }),
+          // That of the row of one wallet.
+          refer('OpsPortfolio'),
           refer('PortfolioFailure', () => FAILURE),
         ],
       },

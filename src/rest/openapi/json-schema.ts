@@ -5,7 +5,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Makes a reference to a named schema; `make` is called for the first one of a name. */
 export interface Refer {
-  (name: string, make: () => JsonSchema): JsonSchema;
+  /** @param make absent: another row makes it */
+  (name: string, make?: () => JsonSchema): JsonSchema;
   /** The named schema behind a reference, for one that extends it. */
   definition(reference: JsonSchema): JsonSchema;
 }
@@ -38,9 +39,9 @@ export function createSchemaCollector(): SchemaCollector {
     components[name] = named;
     return { $ref: `#/components/schemas/${name}` };
   };
-  const makeNamed = (name: string, make: () => JsonSchema): JsonSchema => {
+  const makeNamed = (name: string, make?: () => JsonSchema): JsonSchema => {
     const reference = { $ref: `#/components/schemas/${name}` };
-    if (derived.has(name) || making.has(name)) return reference;
+    if (make === undefined || derived.has(name) || making.has(name)) return reference;
     making.add(name);
     const schema = make();
     delete components[name];
@@ -78,8 +79,8 @@ export function typedText(text: string, { type, anyOf = [] }: JsonSchema): strin
 export function selfContainedAnswer(schema: z.ZodType | AnswerSchema): JsonSchema {
   if (!('derive' in schema)) return selfContainedSchema(schema, 'output');
   const $defs: Record<string, JsonSchema> = {};
-  const makeNamed = (name: string, make: () => JsonSchema): JsonSchema => {
-    if (!Object.hasOwn($defs, name)) {
+  const makeNamed = (name: string, make?: () => JsonSchema): JsonSchema => {
+    if (make !== undefined && !Object.hasOwn($defs, name)) {
       $defs[name] = {};
       $defs[name] = make();
     }

@@ -23,26 +23,6 @@ export function opsRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   return [
     derive({
       method: 'GET',
-      path: '/v1/ops/portfolio/{address}',
-      surface: 'Ops',
-      summary: "One wallet's portfolio",
-      description:
-        'One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.',
-      operation: 'OpsPortfolio',
-      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
-      variables: ({ params }) => params,
-      errors: OPS_ERRORS,
-      examples: [
-        { summary: 'Ethereum, the default', params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' } },
-        {
-          summary: 'Robinhood Chain, with an equity vault',
-          params: { address: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc' },
-          query: { chainId: '4663' },
-        },
-      ],
-    }),
-    derive({
-      method: 'GET',
       path: '/v1/ops/portfolios',
       surface: 'Ops',
       summary: "Every wallet's portfolio",
@@ -62,6 +42,26 @@ export function opsRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
       },
       errors: OPS_ERRORS,
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
+    }),
+    derive({
+      method: 'GET',
+      path: '/v1/ops/portfolio/{address}',
+      surface: 'Ops',
+      summary: "One wallet's portfolio",
+      description:
+        'One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.',
+      operation: 'OpsPortfolio',
+      params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
+      variables: ({ params }) => params,
+      errors: OPS_ERRORS,
+      examples: [
+        { summary: 'Ethereum, the default', params: { address: '0x90F79bf6EB2c4f870365E785982E1f101E93b906' } },
+        {
+          summary: 'Robinhood Chain, with an equity vault',
+          params: { address: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc' },
+          query: { chainId: '4663' },
+        },
+      ],
     }),
   ];
 }

@@ -500,26 +500,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/v1/ops/portfolio/{address}": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * One wallet's portfolio
-         * @description One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.
-         */
-        readonly get: operations["opsPortfolio"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/v1/ops/portfolios": {
         readonly parameters: {
             readonly query?: never;
@@ -532,6 +512,26 @@ export interface paths {
          * @description All wallets of a chain, read at one block, joined with the register of positions, ordered by address and cached for 60 seconds: afterTx, minBlock and maxAge are of the row of one wallet. While a recompute fails the last good report is served as `degraded`; 503 when there is none yet. A wallet that could not be read has a `failure` and no other data.
          */
         readonly get: operations["opsPortfolios"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/ops/portfolio/{address}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One wallet's portfolio
+         * @description One wallet in the shape of the list, read live from the chain and the register. A wallet without positions has empty lists.
+         */
+        readonly get: operations["opsPortfolio"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -9472,28 +9472,19 @@ export interface operations {
             };
         };
     };
-    readonly opsPortfolio: {
+    readonly opsPortfolios: {
         readonly parameters: {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
-                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
-                readonly afterTx?: string;
-                /** @description Number of a block: as afterTx, for this block. */
-                readonly minBlock?: string;
-                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
-                readonly maxAge?: number;
             };
             readonly header?: never;
-            readonly path: {
-                /** @description Address: 0x followed by 40 hex characters. */
-                readonly address: string;
-            };
+            readonly path?: never;
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description One wallet's portfolio. */
+            /** @description Every wallet's portfolio. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9502,7 +9493,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["OpsPortfolio"];
+                    readonly "application/json": components["schemas"]["OpsPortfolios"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
@@ -9563,19 +9554,28 @@ export interface operations {
             };
         };
     };
-    readonly opsPortfolios: {
+    readonly opsPortfolio: {
         readonly parameters: {
             readonly query?: {
                 /** @description Chain id: 1 or 4663. Default 1. */
                 readonly chainId?: 1 | 4663;
+                /** @description Hash of a transaction: the answer waits some seconds until its block is there, and is of that block or a later one, for 5 points. `meta.readAfter` has the state of the transaction. Not together with minBlock. */
+                readonly afterTx?: string;
+                /** @description Number of a block: as afterTx, for this block. */
+                readonly minBlock?: string;
+                /** @description Seconds: market state and prices that are older are measured again first, for 10 points each; prices need a key. If that is refused or fails, the last good values are answered. `meta.freshness` has the outcome. */
+                readonly maxAge?: number;
             };
             readonly header?: never;
-            readonly path?: never;
+            readonly path: {
+                /** @description Address: 0x followed by 40 hex characters. */
+                readonly address: string;
+            };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Every wallet's portfolio. */
+            /** @description One wallet's portfolio. */
             readonly 200: {
                 headers: {
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9584,7 +9584,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["OpsPortfolios"];
+                    readonly "application/json": components["schemas"]["OpsPortfolio"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */

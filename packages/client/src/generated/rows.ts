@@ -592,6 +592,29 @@ export const ROWS = {
       ]
     }
   },
+  "opsPortfolios": {
+    "method": "GET",
+    "path": "/v1/ops/portfolios",
+    "pathNames": [],
+    "queryNames": [
+      "chainId"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "chainId",
+        "asOf",
+        "computedAt",
+        "stale",
+        "degraded",
+        "counts",
+        "users"
+      ]
+    }
+  },
   "opsPortfolio": {
     "method": "GET",
     "path": "/v1/ops/portfolio/{address}",
@@ -618,29 +641,6 @@ export const ROWS = {
         "equityPositions",
         "closed",
         "unresolved"
-      ]
-    }
-  },
-  "opsPortfolios": {
-    "method": "GET",
-    "path": "/v1/ops/portfolios",
-    "pathNames": [],
-    "queryNames": [
-      "chainId"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "chainId",
-        "asOf",
-        "computedAt",
-        "stale",
-        "degraded",
-        "counts",
-        "users"
       ]
     }
   },
