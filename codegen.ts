@@ -11,16 +11,15 @@ import {
   type FragmentDefinitionNode,
   type GraphQLObjectType,
   isAbstractType,
-  isEnumType,
   isObjectType,
   Kind,
   parse,
   print,
+  validate,
   visit,
 } from 'graphql';
 import { SCALARS } from './packages/client/src/graphql/scalars.ts';
 import { withoutMarks } from './src/rest/derive/marks.ts';
-import { buildSchema as buildServiceSchema } from './src/schema/index.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const operationsDir = join(root, 'src/rest/operations');
@@ -28,8 +27,6 @@ const generatedDir = join(root, 'src/rest/generated');
 const clientDir = join(root, 'packages/client/src');
 
 export interface Generated {
-  /** Typed documents and the types of their variables and results. */
-  readonly operations: string;
   /** By operation name: the text that runs, with its fragments, and its sha-256. */
   readonly manifest: string;
   /** Typed documents of the client package. */
@@ -56,12 +53,6 @@ function documentsIn(folder: string): DocumentFile[] {
 export async function generate(): Promise<Generated> {
   const files = documentsIn(operationsDir);
   const client = documentsIn(join(clientDir, 'graphql/operations'));
-  const operations = await typedDocuments(
-    files
-      .map((file) => ({ ...file, document: withoutMarks(file.document) }))
-      .filter(({ document }) => document.definitions.length > 0),
-    { enumValues: enumValues() },
-  );
   const clientDocuments = await typedDocuments(client, {
     documentNodeImport: '../graphql/typed-document.ts#TypedDocument',
   });
@@ -70,7 +61,6 @@ export async function generate(): Promise<Generated> {
     .filter(([name]) => /(Page|Changes)$/.test(name))
     .map(([name, { document }]) => `export const ${name}Text = ${JSON.stringify(document)};\n`);
   return {
-    operations,
     manifest: `${JSON.stringify(manifestOf(files.map(({ document }) => document)), null, 2)}\n`,
     clientDocuments: `${NOTE}${clientDocuments}`,
     clientTexts: `${NOTE}${constants.join('')}`,
@@ -128,14 +118,6 @@ function cacheTypes(): string {
   ].join('\n');
 }
 
-/** The enum values as the rows have them, by type and name (`src/graphql/enum-values.ts`). */
-function enumValues(): Record<string, Record<string, unknown>> {
-  const enums = Object.values(buildServiceSchema().getTypeMap()).filter(isEnumType);
-  return Object.fromEntries(
-    enums.map((type) => [type.name, Object.fromEntries(type.getValues().map(({ name, value }) => [name, value]))]),
-  );
-}
-
 interface ManifestEntry {
   readonly sha256: string;
   /** What runs. */
@@ -145,6 +127,7 @@ interface ManifestEntry {
 }
 
 function manifestOf(documents: readonly DocumentNode[]): Record<string, ManifestEntry> {
+  const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const { definitions } of documents) {
     for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
@@ -156,7 +139,10 @@ function manifestOf(documents: readonly DocumentNode[]): Record<string, Manifest
       const used = new Set<FragmentDefinitionNode>();
       collectFragments(operation, fragments, used);
       const marked: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...used] };
-      const document = print(withoutMarks(marked));
+      const runs = withoutMarks(marked);
+      const [fault] = validate(schema, runs);
+      if (fault) throw new Error(`${operation.name.value}: ${fault.message}`);
+      const document = print(runs);
       const sha256 = createHash('sha256').update(document).digest('hex');
       entries.push([operation.name.value, { sha256, document, row: print(marked) }]);
     }
@@ -180,11 +166,10 @@ function collectFragments(
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { operations, manifest, clientDocuments, clientTexts, clientTypes } = await generate();
+  const { manifest, clientDocuments, clientTexts, clientTypes } = await generate();
   const clientGenerated = join(clientDir, 'generated');
   mkdirSync(generatedDir, { recursive: true });
   mkdirSync(clientGenerated, { recursive: true });
-  writeFileSync(join(generatedDir, 'operations.ts'), operations);
   writeFileSync(join(generatedDir, 'manifest.json'), manifest);
   writeFileSync(join(clientGenerated, 'graphql.ts'), clientDocuments);
   writeFileSync(join(clientGenerated, 'texts.ts'), clientTexts);

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { accounts } from '../../devnet/seed/accounts.ts';
 import type { EquityVault } from '../../src/catalog/types.ts';
-import { equityDepositBatch, equityExitBatch } from '../../src/rest/schemas/equity.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
 import { type EquityVerbs, equityVerbs, passing, type SentCall } from './equity.ts';
+import { bodyViolation } from './row-body.ts';
 import { type Json, startService, type TestService } from './service.ts';
 
 /** An account that the seeding does not use. */
@@ -49,8 +49,7 @@ export function useVaults(): Vaults {
   const build = async (path: 'deposit' | 'exit', body: object): Promise<Json> => {
     const answer = await verbs.post(`/v1/partner/equity/${path}/build`, body);
     expect(answer.status, answer.text).toBe(200);
-    const schema = path === 'deposit' ? equityDepositBatch : equityExitBatch;
-    expect(schema.parse(answer.body)).toEqual(answer.body);
+    expect(bodyViolation(path === 'deposit' ? 'equityDepositBuild' : 'equityExitBuild', answer.body)).toBeNull();
     return answer.body;
   };
   return {

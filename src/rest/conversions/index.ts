@@ -4,6 +4,7 @@ import { listConversions } from './lists.ts';
 import { marketConversions } from './market.ts';
 import { planConversions } from './plans.ts';
 import { portfolioConversions } from './portfolios.ts';
+import { refusalConversions } from './refusals.ts';
 import { statementConversions } from './statement.ts';
 import { valueConversions } from './values.ts';
 
@@ -15,5 +16,6 @@ export const conversions: Conversions = {
   ...marketConversions,
   ...planConversions,
   ...portfolioConversions,
+  ...refusalConversions,
   ...statementConversions,
 };

@@ -1,7 +1,6 @@
 import { Decimal, formatPct } from '../../shared/decimal.ts';
 import type { Conversions } from '../derive/conversion.ts';
 import type { JsonSchema } from '../openapi/json-schema.ts';
-import { assumedIn } from '../routes/shared.ts';
 import { exactDecimal } from './values.ts';
 
 const listOf = <T>(value: unknown) => value as readonly T[];
@@ -41,6 +40,41 @@ function bySize(list: unknown, show: (pct: string) => unknown): Readonly<Record<
       slippagePct === undefined ? null : show(slippagePct),
     ]),
   );
+}
+
+/** Required fields with a conservative value, named in their description, while an input is not known. */
+const ASSUMED: ReadonlySet<string> = new Set([
+  'collateralApyPct',
+  'totalCollateralApyPct',
+  'netBorrowApyPct',
+  'effectiveCollateralApyPct',
+  'maxLtvPct',
+  'safeLtvPct',
+  'ltvPct.max',
+  'fees.yieldFeePct',
+  'fees.depositFeePct',
+  'maxLeverage',
+  'equityVault.yieldLegApyPct',
+  'leverageLadder',
+  'defaultLeverage',
+  'noSwapRoute',
+  'freshness.exitLiquidity',
+]);
+
+/** Listing rules without a value: their decision is formatted as one word. */
+const RULE = 'visibility.checks.';
+
+/** Pick the gaps of required fields; `null`, which is left out of an answer, when there are none. */
+function assumedIn(
+  gaps: readonly { readonly field: string; readonly reason: string; readonly message: string }[],
+): readonly { readonly field: string; readonly reason: string; readonly message: string }[] | null {
+  const assumed = gaps.filter(({ field }) => ASSUMED.has(field) || field.startsWith(RULE));
+  if (assumed.length === 0) return null;
+  return assumed.map(({ field, reason, message }) => ({
+    field: field.startsWith(RULE) ? 'listed' : field,
+    reason,
+    message,
+  }));
 }
 
 /** Facts of markets and strategies in the forms of the contract. */

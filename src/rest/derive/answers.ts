@@ -1,9 +1,9 @@
-import { type GraphQLSchema, getNullableType, isListType, parse } from 'graphql';
+import { type GraphQLSchema, getNullableType, isInterfaceType, isListType, parse } from 'graphql';
 import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
 import type { Conversions, Vocabulary } from './conversion.ts';
-import { conversionOf, projectorOf } from './project.ts';
+import { conversionOf, type Project, projectorOf } from './project.ts';
 import { objectSchema, schemaOfShape } from './schema.ts';
-import { type Member, type Shape, shapeOf } from './shape.ts';
+import { fragmentShape, type Member, type Shape, shapeOf } from './shape.ts';
 
 /** What the row of an operation answers. */
 export interface Answer {
@@ -16,15 +16,25 @@ export interface Answer {
   schema(refer: Refer, isOpen: boolean): JsonSchema;
 }
 
-export interface AnswerDeps extends Vocabulary {
+export interface AnswerDeps {
+  readonly conversions: Conversions;
+  /** Makes the error of a refusal with its details. */
+  readonly errorOf: (refusal: never, details: unknown) => Error;
   readonly schema: GraphQLSchema;
   /** The operations with their marks. */
   readonly documents: Readonly<Record<string, { readonly row: string }>>;
 }
 
 /** Derive the answers of rows from their operations and the schema, each when it is first needed. */
-export function createAnswers({ schema, documents, ...vocabulary }: AnswerDeps): (operation: string) => Answer {
-  const { conversions } = vocabulary;
+export function createAnswers({ schema, documents, conversions, errorOf }: AnswerDeps): (operation: string) => Answer {
+  const isRefusal = refusalTypes(schema);
+  let detailsOf: Project | undefined;
+  const refuse = (answer: unknown) => {
+    if (!isRefusal((answer as { readonly __typename: string }).__typename)) return;
+    detailsOf ??= projectorOf(refusalShape(schema, documents), { conversions, refuse: () => {} });
+    throw errorOf(answer as never, detailsOf(answer as never));
+  };
+  const vocabulary: Vocabulary = { conversions, refuse };
   return (operation) => {
     const find = () => {
       const text = documents[operation]?.row;
@@ -45,6 +55,22 @@ export function createAnswers({ schema, documents, ...vocabulary }: AnswerDeps):
       },
     };
   };
+}
+
+/** Name of the interface of all refusals, and of the fragment with the details of each. */
+const REFUSAL = 'Refusal';
+
+function refusalTypes(schema: GraphQLSchema): (typename: string) => boolean {
+  const type = schema.getType(REFUSAL);
+  const names = new Set(isInterfaceType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : []);
+  return (typename) => names.has(typename);
+}
+
+/** The shape of the details: of the fragment, in any operation that has it. */
+function refusalShape(schema: GraphQLSchema, documents: AnswerDeps['documents']): Shape {
+  const found = Object.values(documents).find(({ row }) => row.includes(`fragment ${REFUSAL} on`));
+  if (!found) throw new Error('no operation selects refusals');
+  return fragmentShape(schema, parse(found.row), REFUSAL);
 }
 
 /** Where a body is in the data of an operation. */

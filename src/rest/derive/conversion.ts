@@ -31,6 +31,6 @@ export type Conversions = Readonly<Record<string, Conversion>>;
 /** What rows have beside their operations. */
 export interface Vocabulary {
   readonly conversions: Conversions;
-  /** Throw the error of an answer that is a refusal. */
-  readonly refuse: (answer: { readonly __typename: string }) => void;
+  /** Throw the error of an object of a union, if it is a refusal. */
+  readonly refuse: (answer: unknown) => void;
 }

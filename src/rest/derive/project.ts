@@ -19,7 +19,7 @@ export function projectorOf(shape: Shape, vocabulary: Vocabulary): Project {
   const hasGaps = shape.members.some(({ name }) => name === 'gaps') && asksGaps(shape);
   const isUnion = isUnionType(shape.type);
   return (data, around = NEVER) => {
-    if (isUnion) vocabulary.refuse(data as never);
+    if (isUnion) vocabulary.refuse(data);
     const body: Body = {};
     const isNone = hasGaps ? noneIn(data) : around;
     for (const add of steps) add(data, body, isNone);

@@ -42,13 +42,26 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** Read the shape of the data of an operation. */
 export function shapeOf(schema: GraphQLSchema, document: DocumentNode): Shape {
-  const fragments = new Map(
-    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
-  );
+  const fragments = fragmentsOf(document);
   const operation = getOperationAST(document);
   const root = operation && schema.getRootType(operation.operation);
   if (!operation || !root) throw new Error('the document has no operation');
   return objectShape(schema, fragments, root, [operation.selectionSet]);
+}
+
+/** Read the shape of a fragment of a document. */
+export function fragmentShape(schema: GraphQLSchema, document: DocumentNode, name: string): Shape {
+  const fragments = fragmentsOf(document);
+  const fragment = fragments.get(name);
+  const type = schema.getType(fragment?.typeCondition.name.value ?? '');
+  if (!fragment || !isCompositeType(type)) throw new Error(`no fragment is named ${name}`);
+  return objectShape(schema, fragments, type, [fragment.selectionSet]);
+}
+
+function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  return new Map(
+    definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+  );
 }
 
 function possibleTypes(schema: GraphQLSchema, type: GraphQLCompositeType): readonly GraphQLObjectType[] {

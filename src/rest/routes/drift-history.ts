@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
-import type { OpsDriftHistoryQueryVariables } from '../generated/operations.ts';
 import { addressParam, chainIdChoice, integerParam, marketIdParam } from '../schemas/common.ts';
-import { vaultIdParam } from '../schemas/drift-history.ts';
-import { driftKind, driftSeverity } from '../schemas/portfolio.ts';
+import { driftKind, driftSeverity, vaultIdParam } from '../schemas/drift-history.ts';
 import type { AnyRoute } from '../types.ts';
 import { PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
@@ -45,7 +43,7 @@ export function driftHistoryRoute({ chainIds, derive }: RouteOptions): AnyRoute 
         .optional()
         .describe('"next" of an answer to the same conditions: only records that follow it.'),
     }),
-    variables: ({ params }): OpsDriftHistoryQueryVariables => {
+    variables: ({ params }) => {
       const { chainId, kind, severity, address, marketId, vaultId, isGone, limit, after } = params;
       const one = <T>(value: T | undefined) => (value === undefined ? undefined : [value]);
       return withoutUndefined({

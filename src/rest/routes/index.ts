@@ -3,7 +3,7 @@ import { conversions } from '../conversions/index.ts';
 import { createAnswers } from '../derive/answers.ts';
 import { createDerive } from '../derive/row.ts';
 import manifest from '../generated/manifest.json' with { type: 'json' };
-import { refuse } from '../refusal.ts';
+import { refusalError } from '../refusal.ts';
 import type { AnyRoute } from '../types.ts';
 import { alertRoutes } from './alert/alerts.ts';
 import { appMarketRoutes } from './app-markets.ts';
@@ -31,7 +31,7 @@ export interface RoutesDeps extends Omit<RouteOptions, 'derive'> {
 
 /** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this table. */
 export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
-  const derive = createDerive(createAnswers({ schema, documents: manifest, conversions, refuse }));
+  const derive = createDerive(createAnswers({ schema, documents: manifest, conversions, errorOf: refusalError }));
   const options: RouteOptions = { ...chains, derive };
   return [
     ...strategyRoutes(options),

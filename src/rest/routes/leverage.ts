@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type GivenTarget, requireOneTarget } from '../../shared/input/manage-fields.ts';
-import type { LeverageSimulateQueryVariables } from '../generated/operations.ts';
 import { includedParts, sendsCalls } from '../schemas/plan.ts';
 import {
   amountText,
@@ -138,7 +137,7 @@ interface OpenBody extends BoundsBody, GivenTarget {
  * Map a body to the input of the schema.
  * @throws BadRequestError naming the field of the body
  */
-function openVariables(body: OpenBody): LeverageSimulateQueryVariables['input'] {
+function openVariables(body: OpenBody) {
   const { strategyId, payToken, amount } = body;
   inBody(() => requireOneTarget(body));
   return { strategyId, payToken, amount, target: targetVariables(body), ...boundsVariables(body) };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { BadRequestError } from '../../shared/errors.ts';
 import { checkManageFields, type GivenFields, requireOneTarget } from '../../shared/input/manage-fields.ts';
-import type { ManageBuildMutationVariables } from '../generated/operations.ts';
 import { manageBody, manageForms } from '../schemas/manage-body.ts';
 import { sendsCalls } from '../schemas/plan.ts';
 import type { PositionIdParts } from '../schemas/transactions.ts';
@@ -56,7 +55,7 @@ interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut' | 'id'
 }
 
 /** @throws BadRequestError naming a field of the body that the action does not take, or lacks */
-function manageVariables(body: ManageBody, chainIds: readonly number[]): ManageBuildMutationVariables['input'] {
+function manageVariables(body: ManageBody, chainIds: readonly number[]) {
   const at = managedPlace(body, chainIds);
   inBody(() => checkManageFields({ ...body, id: at.positionIndex }));
   const { allowUnsimulated } = body;
@@ -81,7 +80,7 @@ function managedPlace({ id, positionId, chainId }: ManageBody, chainIds: readonl
   return positionPlace({ id: positionId ?? id ?? 0, chainId }, chainIds, fields);
 }
 
-function actionVariables(body: ManageBody): ManageBuildMutationVariables['input']['action'] {
+function actionVariables(body: ManageBody) {
   const { action, amount = '', payToken = '' } = body;
   switch (action) {
     case 'close':

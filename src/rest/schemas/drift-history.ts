@@ -9,3 +9,6 @@ export const vaultIdParam = z
   })
   .transform((value) => value.toLowerCase())
   .meta({ pattern: `^${EQUITY_PREFIX}0x[0-9a-fA-F]{64}$` });
+
+export const driftKind = z.enum(['no_db_row', 'db_open_chain_closed', 'db_closed_chain_open']);
+export const driftSeverity = z.enum(['high', 'medium', 'low']);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { equitySimulation } from '../../../src/rest/schemas/equity.ts';
 import { Decimal, fromUnits } from '../../../src/shared/decimal.ts';
 import { CHAIN_ID } from '../../support/equity.ts';
+import { bodyViolation } from '../../support/row-body.ts';
 import { account, expectNear, expectPoints, type Send, user, useVaults } from '../../support/vaults.ts';
 
 const vaults = useVaults();
@@ -27,7 +27,7 @@ describe.each(WAYS)('deposit and exit, %s', (_way, send) => {
     const stockBefore = await vaults.verbs.balance(vault.stock.address, user);
     const simulated = await vaults.verbs.post('/v1/partner/equity/simulate', input);
     expect(simulated.status, simulated.text).toBe(200);
-    expect(equitySimulation.parse(simulated.body)).toEqual(simulated.body);
+    expect(bodyViolation('equitySimulate', simulated.body)).toBeNull();
     const { preview } = simulated.body;
 
     const built = await deposit(vault, amount, send, input);

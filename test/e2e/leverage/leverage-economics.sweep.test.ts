@@ -8,9 +8,9 @@ import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { Market } from '../../../src/catalog/index.ts';
 import { borrowApyPctFromRate } from '../../../src/domain/apy/rates.ts';
 import { exactApyPctAtLtv } from '../../../src/domain/leverage/leverage.ts';
-import { leverageSimulation, transactionBundle } from '../../../src/rest/schemas/transactions.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
+import { bodyViolation } from '../../support/row-body.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { localCatalog, marketOf, type OnChain, type Partner, partnerOn, tokenOf, units } from './support.ts';
 
@@ -129,7 +129,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     const market = marketOf(1, 'sUSDe/PYUSD 91.5');
     const body = { strategyId: market.id, payToken: tokenOf(1, 'USDC').address, amount: '20000', leverage: 8 };
     const simulated = await post('/v1/partner/leverage/simulate', body);
-    expect(leverageSimulation.parse(simulated.body)).toEqual(simulated.body);
+    expect(bodyViolation('leverageSimulate', simulated.body)).toBeNull();
     const { positionPreview: preview } = simulated.body;
     expect(preview.costs.map(({ kind }: Json) => kind)).toEqual(['ENTRY_SWAP', 'LEVERAGE_SWAP']);
     const summed = preview.costs.reduce((sum: number, { pctOfEquity }: Json) => sum + Number(pctOfEquity), 0);
@@ -138,7 +138,7 @@ describe('POST /v1/partner/leverage/simulate', () => {
     expect(Number(preview.worstCase.ltv)).toBeGreaterThan(Number(preview.effectiveLtv));
     expect(Number(preview.liquidation.dropPct)).toBeGreaterThan(0);
     const built = await post('/v1/partner/leverage/build', { ...body, userAddress: user });
-    expect(transactionBundle.parse(built.body)).toEqual(built.body);
+    expect(bodyViolation('leverageBuild', built.body)).toBeNull();
   });
 });
 

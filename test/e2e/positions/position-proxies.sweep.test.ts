@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { labelAddress } from '../../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
-import { walletPositions } from '../../../src/rest/schemas/position.ts';
 import type { Address } from '../../../src/shared/ids.ts';
 import { equityChain } from '../../support/equity.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
+import { bodyViolation } from '../../support/row-body.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { expectEnvelope } from '../known.ts';
 import { marketOf } from '../leverage/support.ts';
@@ -165,7 +165,7 @@ describe.each(CHAIN_IDS)('the positions of a position proxy on chain %i', (chain
   const read = async (address: string): Promise<Json> => {
     const { status, body } = await service.get(`/v1/partner/positions/${address}?chainId=${chainId}`, PARTNER);
     expect(status).toBe(200);
-    expect(() => walletPositions.parse(body)).not.toThrow();
+    expect(bodyViolation('walletPositions', body)).toBeNull();
     return body;
   };
 

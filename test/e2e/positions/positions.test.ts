@@ -8,10 +8,10 @@ import { seededWallets } from '../../../devnet/seed/wallets.ts';
 import { seedRegistrations } from '../../../devnet/seed-database.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { createDatabase } from '../../../src/database/client.ts';
-import { walletPositions } from '../../../src/rest/schemas/position.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import type { Address, MarketId } from '../../../src/shared/ids.ts';
 import { type RpcProxy, startRpcProxy } from '../../support/process/rpc-proxy.ts';
+import { bodyViolation } from '../../support/row-body.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { addressOf, CHAIN_IDS, pathOf } from './paths.ts';
 
@@ -66,7 +66,7 @@ describe.each(CHAIN_IDS)('GET /v1/partner/positions/{address} on chain %i', (cha
   test.each(here)('$name has the seeded positions, newest first', async ({ name, entries, vaults }) => {
     const body = await read(name, chainId);
     expect(body).toMatchObject({ chainId, userAddress: addressOf(name) });
-    expect(() => walletPositions.parse(body)).not.toThrow();
+    expect(bodyViolation('walletPositions', body)).toBeNull();
     const owned = vaults.flatMap(({ match, yieldLoopIds }) => (match === 'basis' ? yieldLoopIds : []));
     const expected = entries.flatMap((entry, id) =>
       owned.includes(id) ? [] : [`${id} ${entry.kind === 'loop' ? entry.status : 'open'}`],

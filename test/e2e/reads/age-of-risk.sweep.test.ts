@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { feedsOf, oracleSeed } from '../../../devnet/seed/oracles.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { aggregatorAbi } from '../../../src/abi/feeds.ts';
-import { walletPositions } from '../../../src/rest/schemas/position.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { equityVerbs } from '../../support/equity.ts';
+import { bodyViolation } from '../../support/row-body.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
@@ -17,7 +17,7 @@ const positionsOf = async (name: string, chainId: number): Promise<Json> => {
   const { address } = seededWallet(name).account;
   const { status, body } = await service.get(`/v1/partner/positions/${address}?chainId=${chainId}`, PARTNER);
   expect(status).toBe(200);
-  expect(() => walletPositions.parse(body)).not.toThrow();
+  expect(bodyViolation('walletPositions', body)).toBeNull();
   return body;
 };
 const openIn = async (name: string, chainId: number): Promise<Json> => {

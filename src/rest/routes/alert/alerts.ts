@@ -2,11 +2,6 @@ import { z } from 'zod';
 import { OVERLAP_SEC } from '../../../shared/contract/alert-secrets.ts';
 import { formatValue } from '../../../shared/ids.ts';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
-import type {
-  AlertCreateMutationVariables,
-  AlertDeliveriesQueryVariables,
-  AlertsQueryVariables,
-} from '../../generated/operations.ts';
 import {
   alertBody,
   alertCondition,
@@ -55,7 +50,7 @@ function createRoute({ chainIds, derive }: RouteOptions): AnyRoute {
     params: z.object({}),
     body: alertBody(chainIds),
     headers: idempotencyHeader,
-    variables: ({ body: { chainId, positionIndex: positionId, ...body }, headers }): AlertCreateMutationVariables => ({
+    variables: ({ body: { chainId, positionIndex: positionId, ...body }, headers }) => ({
       chainId,
       input: withoutUndefined({ ...body, positionId, idempotencyKey: headers['idempotency-key'] }) as never,
     }),
@@ -101,8 +96,7 @@ function listRoute({ derive }: RouteOptions): AnyRoute {
       limit,
       after,
     }),
-    variables: ({ params: { limit: first, ...rest } }): AlertsQueryVariables =>
-      withoutUndefined({ first, ...rest }) as AlertsQueryVariables,
+    variables: ({ params: { limit: first, ...rest } }) => withoutUndefined({ first, ...rest }),
     errors: ERRORS,
     examples: [{ summary: 'All' }, { summary: 'On strategies', query: { subject: 'strategy', limit: '10' } }],
   });
@@ -189,8 +183,7 @@ function deliveryRoutes({ derive }: RouteOptions): AnyRoute[] {
         limit,
         after,
       }),
-      variables: ({ params: { limit: first, ...rest } }): AlertDeliveriesQueryVariables =>
-        withoutUndefined({ first, ...rest }) as AlertDeliveriesQueryVariables,
+      variables: ({ params: { limit: first, ...rest } }) => withoutUndefined({ first, ...rest }),
       errors: ERRORS,
       examples: [{ summary: 'All' }, { summary: 'Given up', query: { status: 'dead' } }],
     }),

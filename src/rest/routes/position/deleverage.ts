@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
-import type { DeleverageOptionsQueryVariables } from '../../generated/operations.ts';
 import { addressParam } from '../../schemas/common.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
 import type { AnyRoute } from '../../types.ts';
@@ -44,7 +43,7 @@ export function deleverageRoute({ chainIds, derive }: RouteOptions): AnyRoute {
         'Limit of the loss of a sale, percent of the equity, up to 100. Replaces the usual limits.',
       ),
     }),
-    variables: ({ params }): DeleverageOptionsQueryVariables => {
+    variables: ({ params }) => {
       const { address, chainId: _chainId, id: _id, ...target } = params;
       return withoutUndefined({ address, ...placeInPath(params, chainIds), ...target });
     },

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { NotFoundError } from '../../../shared/errors.ts';
 import { EQUITY_PREFIX } from '../../../shared/ids.ts';
 import { withoutUndefined } from '../../../shared/without-undefined.ts';
-import type { PositionHistoryQueryVariables, StockLegHistoryQueryVariables } from '../../generated/operations.ts';
 import { addressParam, chainIdParam, integerParam } from '../../schemas/common.ts';
 import { vaultIdParam } from '../../schemas/drift-history.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
@@ -46,7 +45,7 @@ export function positionHistoryRoutes({ chainIds, derive }: RouteOptions): AnyRo
         chainId: positionPathChainId(chainIds),
         ...pages,
       }),
-      variables: ({ params }): PositionHistoryQueryVariables => {
+      variables: ({ params }) => {
         const { address, limit, after, points } = params;
         return withoutUndefined({ address, ...placeInPath(params, chainIds), first: limit, after, points });
       },
@@ -102,7 +101,7 @@ function stockLegRoute(derive: RouteOptions['derive']): AnyRoute {
       id: vaultIdParam.describe('Id of the vault, as listed with the equity positions.'),
       ...pages,
     }),
-    variables: ({ params: { address, id, limit, after, points } }): StockLegHistoryQueryVariables =>
+    variables: ({ params: { address, id, limit, after, points } }) =>
       withoutUndefined({ address, strategyId: id, first: limit, after, points }),
     check: (stockLeg, { params: { address, id } }) => {
       if (stockLeg !== null) return;
