@@ -91,9 +91,6 @@ export type WarnedField = (typeof WARNED_FIELDS)[number];
 /** Descriptions of the warning codes, used in every schema. */
 export const WARNING_MEANINGS =
   'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source reports another value (suspect_exit: the loss of a sale in percent), which is not confirmed yet; the last good value is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and its oracle is outside the range of its kind of token. oracle_jump: the collateral has no price of its own, and its oracle moved by more than 20 % within a day.';
-/** Description of the references that oracles are compared with. */
-export const ORACLE_REFERENCE =
-  'price: the price of the collateral. range: the collateral has no price independent of this oracle; the limit of the range of its kind of token. before: as range, but the value of the oracle before a jump within a day.';
 /** Whether a wallet holds the amount that an option takes. */
 export const AFFORDABILITIES = ['affordable', 'not_affordable', 'nothing_to_pay', 'unknown'] as const;
 /** Actions that lower the LTV of a position. */
@@ -151,7 +148,7 @@ export const DISAGREEMENT_KINDS = [
 export const DISAGREEMENT_EFFECTS = ['no_builds', 'no_new_risk', 'warning'] as const;
 
 /** The change that a row of a stress table assumes. */
-export const STRESS_SCENARIOS = [
+const STRESS_SCENARIOS = [
   'TODAY',
   'COLLATERAL_PRICE',
   'LOAN_PRICE',
@@ -169,11 +166,11 @@ export type StressEnd = (typeof STRESS_ENDS)[number];
 export const RATE_PATHS = ['TODAYS_RATE', 'CONSTANT_UTILIZATION', 'FULL_UTILIZATION'] as const;
 export type RatePath = (typeof RATE_PATHS)[number];
 /** Whether and when a drifting LTV reaches a limit. */
-export const REACH_STATES = ['ALREADY', 'IN_DAYS', 'NEVER'] as const;
+const REACH_STATES = ['ALREADY', 'IN_DAYS', 'NEVER'] as const;
 export type ReachState = (typeof REACH_STATES)[number];
 
 /** Why a strategy is not among the best ones of a request. */
-export const BEST_EXCLUSIONS = [
+const BEST_EXCLUSIONS = [
   'NOT_LISTED',
   'EQUITY_VAULT',
   'PAY_TOKEN',
@@ -279,5 +276,3 @@ export const INDEXER_STATUSES = [
 /** Why a campaign is in no APY. */
 export const RESTRICTIONS = ['whitelist', 'no_market_price', 'test'] as const;
 export type Restriction = (typeof RESTRICTIONS)[number];
-export const RESTRICTION_MEANINGS =
-  'whitelist: only wallets on a list of the campaign earn. no_market_price: its reward token cannot be sold yet. test: a test of its provider.';

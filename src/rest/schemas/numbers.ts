@@ -64,14 +64,6 @@ export function wholeNumber(description: string, range: NumberRange = NOT_NEGATI
   return bounded(z.int(), range).describe(description);
 }
 
-/** USD as a JSON number. */
-export function usd(description: string, range: NumberRange = NOT_NEGATIVE) {
-  return bounded(z.number(), range).meta({
-    description: `${description} USD. ${rangeSentence(range)}`,
-    examples: [1250.5],
-  });
-}
-
 /** A whole number of more than 32 bits: a unix time, a block, an amount of gas. */
 export function largeNumber(description: string, range: NumberRange = NOT_NEGATIVE) {
   return wholeNumber(description, range).meta({ format: 'int64' });
@@ -80,11 +72,6 @@ export function largeNumber(description: string, range: NumberRange = NOT_NEGATI
 /** The id of a chain in an answer. */
 export function chainIdNumber(description = 'Chain id.') {
   return wholeNumber(description, { min: 1 });
-}
-
-/** The decimals of a token. */
-export function decimalsNumber() {
-  return wholeNumber('Decimals: base units per token, as a power of ten.', { min: 0, max: 36 });
 }
 
 function bounded<T extends z.ZodNumber>(type: T, { min, above, max }: NumberRange): T {

@@ -33,17 +33,3 @@ export const STRATEGY_NAMES: Readonly<Record<'loop' | 'equity', FieldNames>> = {
     yieldSustainabilityPct: 'yieldLegApyMeans',
   },
 };
-
-/** The other way round: names in the frozen contract by the name in the schema. One field of the schema may be two of the contract. */
-export const CONTRACT_NAMES: Readonly<Record<'loop' | 'equity', ReadonlyMap<string, readonly string[]>>> = {
-  loop: inverse(STRATEGY_NAMES.loop),
-  equity: inverse(STRATEGY_NAMES.equity),
-};
-
-function inverse(names: FieldNames): ReadonlyMap<string, readonly string[]> {
-  const contract = new Map<string, string[]>();
-  for (const [theirs, ours] of Object.entries(names)) {
-    if (ours !== null) contract.set(ours, [...(contract.get(ours) ?? []), theirs]);
-  }
-  return contract;
-}
