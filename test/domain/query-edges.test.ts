@@ -40,7 +40,7 @@ describe('indexStrategy', () => {
       liquidity: 1234.56,
       maxLeverage: 11.4,
       maturity: 1_800_000_000,
-      symbol: 'pt-usd',
+      name: 'pt-usd/usdx',
     });
     expect([...collateral]).toEqual([shown.collateral.address.toLowerCase(), 'pt-usd']);
     expect([...loan]).toEqual([shown.loan.address.toLowerCase(), 'usdx']);
@@ -138,7 +138,7 @@ describe('limits of queryStrategies', () => {
   const ID = `0x${'1'.repeat(64)}`;
   const row = (value: unknown) => btoa(encodeURIComponent(JSON.stringify(value)));
   test.each<[string, unknown]>([
-    ['another order', ['symbol', 'asc', 9, 1, ID]],
+    ['another order', ['name', 'asc', 9, 1, ID]],
     ['another direction', ['apy', 'desc', 9, 1, ID]],
     ['one field more', ['apy', 'asc', 9, 1, ID, 1]],
     ['one field less', ['apy', 'asc', 9, 1]],
@@ -161,10 +161,10 @@ describe('limits of queryStrategies', () => {
   });
 
   test('error: a cursor of texts has no number as its key', () => {
-    const bySymbol = (key: unknown) => found({}, { order: 'symbol', after: row(['symbol', 'asc', key, 1, ID]) });
-    expect(() => bySymbol(9)).toThrow(BadRequestError);
-    expect(bySymbol(null)).toEqual([]);
-    expect(bySymbol('')).toEqual(['1', '2', '3']);
+    const byName = (key: unknown) => found({}, { order: 'name', after: row(['name', 'asc', key, 1, ID]) });
+    expect(() => byName(9)).toThrow(BadRequestError);
+    expect(byName(null)).toEqual([]);
+    expect(byName('')).toEqual(['1', '2', '3']);
   });
 });
 

@@ -41,6 +41,7 @@ describe('queryStrategies', () => {
     ['APY source', { apySources: ['onchain', 'none'] }, (s) => ['onchain', 'none'].includes(s.collateralApySource)],
     ['minimum APY', { minApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],
     ['minimum liquidity', { minLiquidityUsd: 2_000_000 }, (s) => Number(s.liquidityUsd ?? 0) >= 2_000_000],
+    ['minimum leverage of vaults', { kinds: ['equity'], minMaxLeverage: 1.5 }, (s) => s.kind === 'equity'],
     ['minimum leverage', { minMaxLeverage: 11.4 }, (s) => Number(s.maxLeverage) >= 11.4],
     ['maturity', { maturesAfter: 1_784_764_800 }, (s) => (s.collateral.maturity ?? 0) > 1_784_764_800],
     ['maturity before', { maturesBefore: 1_784_764_801 }, (s) => s.collateral.maturity === 1_784_764_800],

@@ -23,7 +23,7 @@ const facts = completeFacts(ethereum);
 describe('cursors', () => {
   const id = market.id as string;
   const written = (...row: unknown[]) => btoa(encodeURIComponent(JSON.stringify(row)));
-  const read = (cursor: string, order: 'liquidity' | 'symbol' = 'liquidity') =>
+  const read = (cursor: string, order: 'liquidity' | 'name' = 'liquidity') =>
     decodeCursor(cursor, order, 'asc', 'after');
 
   test('default: reads the cursors that it writes, with known keys and unknown ones', () => {
@@ -31,11 +31,11 @@ describe('cursors', () => {
       const position = { key, chainId: 1, id };
       expect(read(encodeCursor('liquidity', 'asc', position))).toEqual(position);
     }
-    expect(read(encodeCursor('symbol', 'asc', { key: 'ä', chainId: 1, id }), 'symbol').key).toBe('ä');
+    expect(read(encodeCursor('name', 'asc', { key: 'ä', chainId: 1, id }), 'name').key).toBe('ä');
   });
 
   test.each([
-    ['another order', ['symbol', 'asc', 5, 1, id]],
+    ['another order', ['name', 'asc', 5, 1, id]],
     ['another direction', ['liquidity', 'desc', 5, 1, id]],
     ['a part too few', ['liquidity', 'asc', 5, 1]],
     ['a part too many', ['liquidity', 'asc', 5, 1, id, 1]],
@@ -48,7 +48,7 @@ describe('cursors', () => {
   });
 
   test('error: BadRequest for a number as a symbol, an object in place of the list, and an invalid encoding', () => {
-    expect(() => read(written('symbol', 'asc', 5, 1, id), 'symbol')).toThrow(BadRequestError);
+    expect(() => read(written('name', 'asc', 5, 1, id), 'name')).toThrow(BadRequestError);
     expect(() => read(btoa(encodeURIComponent('{"length":5}')))).toThrow(BadRequestError);
     expect(() => read('%')).toThrow(expect.objectContaining({ details: { field: 'after', value: '%' } }));
   });
@@ -86,7 +86,7 @@ describe('orders', () => {
     const passes = (filter: StrategyFilter) =>
       queryStrategies([indexStrategy(strategy)], {
         filter,
-        order: 'symbol',
+        order: 'name',
         direction: 'asc',
         window: { size: 5, fromEnd: false },
       }).totalCount === 1;

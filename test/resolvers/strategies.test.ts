@@ -101,7 +101,7 @@ describe('listStrategies', () => {
 
   it('error: BadRequestError for a cursor of another order, and for an invalid one', () => {
     const { endCursor } = listStrategies({ first: 1 }, ctx).pageInfo;
-    const orderBy = { field: 'symbol', direction: 'asc' } as const;
+    const orderBy = { field: 'name', direction: 'asc' } as const;
     expect(() => listStrategies({ first: 1, orderBy, after: endCursor }, ctx)).toThrow(BadRequestError);
     expect(() => listStrategies({ first: 1, after: 'nonsense' }, ctx)).toThrow(BadRequestError);
   });

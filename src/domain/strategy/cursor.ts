@@ -25,7 +25,7 @@ export function decodeCursor(
   const row = parse(cursor);
   if (Array.isArray(row) && row.length === 5 && row[0] === order && row[1] === direction) {
     const [, , key, chainId, id]: unknown[] = row;
-    const isKey = key === null || (order === 'symbol' ? typeof key === 'string' : typeof key === 'number');
+    const isKey = key === null || (order === 'name' ? typeof key === 'string' : typeof key === 'number');
     if (isKey && typeof chainId === 'number' && typeof id === 'string' && STRATEGY_ID_PATTERN.test(id)) {
       return { key: key === null ? undefined : (key as number | string), chainId, id };
     }

@@ -7,7 +7,7 @@ export const STRATEGY_ORDERS = [
   'liquidity',
   'maxLeverage',
   'maturity',
-  'symbol',
+  'name',
 ] as const;
 export type StrategyOrder = (typeof STRATEGY_ORDERS)[number];
 export type SortDirection = 'asc' | 'desc';
@@ -40,7 +40,7 @@ export function indexStrategy(strategy: Strategy): IndexedStrategy {
       liquidity: strategy.liquidityUsd === undefined ? undefined : Number(strategy.liquidityUsd),
       maxLeverage: Number(strategy.maxLeverage),
       maturity: collateral.maturity ?? undefined,
-      symbol: collateral.symbol.toLowerCase(),
+      name: `${collateral.symbol}/${loan.symbol}`.toLowerCase(),
     },
     collateral: new Set([collateral.address.toLowerCase(), collateral.symbol.toLowerCase()]),
     loan: new Set([loan.address.toLowerCase(), loan.symbol.toLowerCase()]),

@@ -2,6 +2,7 @@ import { BadRequestError } from '../../shared/errors.ts';
 import {
   type Address,
   type ChainId,
+  EQUITY_PREFIX,
   formatValue,
   globalIdOf,
   invalidGlobalId,
@@ -51,7 +52,11 @@ const DOMAIN_POSITION_ID = /^(?:([1-9]\d{0,8})-(?:(0x[0-9a-fA-F]{64})-)?)?(0|[1-
 /** Read the id of a strategy: its domain id or its global one. @throws BadRequestError naming `field`, also for the id of another type */
 export function readStrategyId(id: string, field: string): StrategyId {
   const names = { types: ['LoopStrategy', 'EquityVaultStrategy'], domainId: 'strategyId' };
-  return keyOfGlobalId(id, ['chainId', 'strategyId'], names, field)?.[1] ?? parseStrategyId(id, field);
+  const [, strategyId] = keyOfGlobalId(id, ['chainId', 'strategyId'], names, field) ?? [];
+  if (strategyId === undefined) return parseStrategyId(id, field);
+  const isVault = globalIdOf(id)?.typename === 'EquityVaultStrategy';
+  if (strategyId.startsWith(EQUITY_PREFIX) !== isVault) throw invalidGlobalId(id, field);
+  return strategyId;
 }
 
 /** Read the id of a market: its domain id or its global one. @throws as `readStrategyId` */

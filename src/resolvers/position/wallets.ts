@@ -1,6 +1,7 @@
 import type { Chain } from '../../catalog/types.ts';
 import type { Position, PositionStatus } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
+import { ZERO } from '../../shared/decimal.ts';
 import { AppError, BadRequestError, NotReadyError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
@@ -133,6 +134,16 @@ export function positionsOf(
     asOfMs: times.length === 0 ? null : Math.min(...times),
     missingChains,
   };
+}
+
+/** Sum the net values of what a wallet holds; `null` = one of them is not known. */
+export function netValueUsdOf({ readings, missingChains }: WalletView): string | null {
+  const values = readings.flatMap(({ positions, equityPositions }) => [
+    ...positions.filter(({ open }) => open).map(({ netValueUsd }) => netValueUsd),
+    ...equityPositions.map(({ netValueUsd }) => netValueUsd),
+  ]);
+  if (missingChains.length > 0 || values.some((value) => value == null)) return null;
+  return values.reduce((sum, value) => sum.plus(value ?? 0), ZERO).toFixed(2);
 }
 
 const JOINT = '+';

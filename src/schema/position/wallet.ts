@@ -14,6 +14,7 @@ import {
   findWallet,
   freshWallet,
   freshWallets,
+  netValueUsdOf,
   positionsOf,
   type WalletView,
 } from '../../resolvers/position/wallets.ts';
@@ -124,6 +125,13 @@ WalletRef.implement({
       complexity: { field: 1, multiplier: 1 },
       description: `Requested chains on which the wallet cannot be read now, one entry per chain, at most ${MAX_CHAINS}. A wallet that can be read on no requested chain is answered with an error instead.`,
       resolve: ({ missingChains }) => [...missingChains],
+    }),
+    netValueUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Net value of all open positions and vaults. USD with 2 places; `null` = the value of one of them, or what is on a requested chain, is not known.',
+      resolve: (wallet) => netValueUsdOf(wallet),
     }),
     positions: t.field({
       type: PositionConnectionRef,

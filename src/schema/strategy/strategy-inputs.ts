@@ -81,7 +81,7 @@ const ORDERS: Record<StrategyOrder, readonly [name: string, description: string]
   liquidity: ['LIQUIDITY_USD', '`liquidityUsd` of the market in which the collateral is posted.'],
   maxLeverage: ['MAX_LEVERAGE', '`maxLeverage`.'],
   maturity: ['MATURITY', 'Maturity of the collateral; vaults and tokens that do not mature come last.'],
-  symbol: ['COLLATERAL_SYMBOL', 'Symbol of the collateral, of a vault of the stock.'],
+  name: ['NAME', '`name`.'],
 };
 
 const OrderFieldRef = builder.enumType('StrategyOrderField', {

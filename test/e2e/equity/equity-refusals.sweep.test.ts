@@ -99,7 +99,7 @@ describe('which vault', () => {
     await refused({ chainId }, 400, 'bad_request');
     const { body: answer } = await service.graphql(
       'query($chainId: ChainId, $input: EquityDepositInput!) { equityDepositPreview(chainId: $chainId, input: $input) { __typename } }',
-      { input: body({ chainId }) },
+      { chainId, input: body() },
       PARTNER,
     );
     expect(answer.errors?.[0].extensions).toMatchObject({

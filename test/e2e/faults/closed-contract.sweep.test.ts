@@ -4,7 +4,7 @@ import { OWNER } from '../../../devnet/seed/accounts.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { flashLeverageAbi } from '../../../src/abi/flash-leverage.ts';
 import { equityChain } from '../../support/equity.ts';
-import { openVariables } from '../../support/partner-inputs.ts';
+import { openVariables, vaultVariables } from '../../support/partner-inputs.ts';
 import { type Json, noSleep, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { marketOf } from '../leverage/support.ts';
 
@@ -62,7 +62,7 @@ describe('a paused contract', () => {
     expect(body.data.leveragePreview).toEqual({ __typename: 'NotEligibleRefusal', ineligibility: 'MARKET_CLOSED' });
     await call(4663, 'pause', []);
     const vaults = `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
-    const shown = (await service.graphql(vaults, { input: deposit }, PARTNER)).body;
+    const shown = (await service.graphql(vaults, { ...vaultVariables(deposit) }, PARTNER)).body;
     expect(shown.data.equityDepositPreview).toEqual({
       __typename: 'NotEligibleRefusal',
       ineligibility: 'MARKET_CLOSED',

@@ -122,7 +122,7 @@ describe('the history of drift', () => {
       earlier: [{ firstSeen: firstSeenAt, lastSeen: still.lastSeenAt, goneAt }],
       suggestedSql: back.suggestedSql,
     });
-    const history = await readHistory(`first: 50, filter: { wallets: ["${wallet}"], chainIds: [${chainId}] }`);
+    const history = await readHistory(`first: 50, chainIds: [${chainId}], filter: { wallets: ["${wallet}"] }`);
     expect(history.filter((one) => one.positionIndex === positionIndex).map((one) => one.goneAt)).toEqual([
       null,
       goneAt,

@@ -138,6 +138,28 @@ describe('GET /v1/partner/positions/{address}', () => {
     });
   });
 
+  test('the net value of a wallet in GraphQL is the sum of what it holds', async () => {
+    const query =
+      'query ($address: Address!) { wallet(address: $address) { id netValueUsd positions(statuses: [OPEN]) { nodes { netValueUsd } } equityPositions { netValueUsd } } }';
+    for (const [name, isVault] of [
+      ['looper', false],
+      ['shareholder', true],
+    ] as const) {
+      const { body } = await service.graphql(query, { address: addressOf(name) }, PARTNER);
+      const { wallet } = body.data;
+      const held: Json[] = [...wallet.positions.nodes, ...wallet.equityPositions];
+      const cents = held.reduce((sum, { netValueUsd }) => sum + Math.round(Number(netValueUsd) * 100), 0);
+      expect([name, wallet.equityPositions.length > 0, Math.round(Number(wallet.netValueUsd) * 100)]).toEqual([
+        ...[name, isVault, cents],
+      ]);
+      // A wallet is named by its global id too.
+      const again = await service.graphql(query, { address: wallet.id }, PARTNER);
+      expect(again.body.data.wallet).toEqual(wallet);
+    }
+    const nobody = await service.graphql(query, { address: `0x${'d'.repeat(40)}` }, PARTNER);
+    expect(nobody.body.data.wallet.netValueUsd).toBe('0.00');
+  });
+
   test.each([
     ['not an address', '/v1/partner/positions/0x12'],
     ['an unknown chain', `/v1/partner/positions/0x${'1'.repeat(40)}?chainId=5`],

@@ -350,14 +350,14 @@ export type StrategyOrderField =
   | 'APY'
   /** `collateralApyPct` with the incentive on the collateral, of loops; vaults come last. */
   | 'COLLATERAL_APY'
-  /** Symbol of the collateral, of a vault of the stock. */
-  | 'COLLATERAL_SYMBOL'
   /** `liquidityUsd` of the market in which the collateral is posted. */
   | 'LIQUIDITY_USD'
   /** Maturity of the collateral; vaults and tokens that do not mature come last. */
   | 'MATURITY'
   /** `maxLeverage`. */
   | 'MAX_LEVERAGE'
+  /** `name`. */
+  | 'NAME'
   /** `netBorrowApyPct` of the market in which the collateral is posted. */
   | 'NET_BORROW_APY';
 
