@@ -11,6 +11,7 @@ import {
 import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal, fromUnits, HUNDRED, toUnits, ZERO } from '../shared/decimal.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { RoutePort } from '../upstreams/types.ts';
 import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
 import type { RunMode, Warmer } from './types.ts';
@@ -29,12 +30,13 @@ const SOURCE = 'AggregatorOne';
 /** Source of the failure when the collateral has no price. */
 const PRICE_SOURCE = 'prices';
 const CONCURRENCY = 2;
+const LEAST_WAIT_SEC = 10;
 /** A sale with a larger gain was measured against a wrong price. */
 const MAX_GAIN_PCT = 5;
 /** A loss that grows by more points than this from one sweep to the next needs confirmation. */
 const MAX_FALL_POINTS = 50;
-/** In a `due` run, sweeps younger than this part of the cadence are not repeated. */
-const FRESH_SHARE = 0.5;
+/** A sweep of all tokens is spread over its cadence: a `due` run measures the oldest of them, in this many runs all. */
+const RUNS_PER_SWEEP = 24;
 
 interface Measured {
   readonly sweep: ExitSweep;
@@ -54,8 +56,8 @@ type Swept =
 
 /**
  * Create the warmer of exit liquidity: each collateral is quoted for sale into the chain's stablecoin at every size. If one
- * size fails, the token stays at last-good. A refusal by the provider ends the sweep; finished tokens are published, and the
- * next run requests the rest only.
+ * size fails, the token stays at last-good. The budget of requests ends a run, and so does a refusal by the provider; finished
+ * tokens are published, and the next run requests the rest.
  */
 export function createExitLiquidityWarmer(
   deps: ExitLiquidityDeps,
@@ -67,10 +69,13 @@ export function createExitLiquidityWarmer(
   const { chainId } = chain;
   const collaterals = sellable(chain);
 
-  const isDue = (token: Token): boolean => {
+  /** Tokens without a measurement or with a failed one, all that are too old, and the oldest of the others. */
+  const due = (): Token[] => {
     const { items, failures } = snapshot.facts(chainId).groups.exitLiquidity;
-    const fact = items.get(token.address);
-    return !fact || failures.has(token.address) || clock.now() - fact.asOfMs > everySec * 1_000 * FRESH_SHARE;
+    const asOfMs = ({ address }: Token): number => (failures.has(address) ? 0 : (items.get(address)?.asOfMs ?? 0));
+    const oldestFirst = collaterals.toSorted((a, b) => asOfMs(a) - asOfMs(b));
+    const overdue = oldestFirst.filter((token) => clock.now() - asOfMs(token) >= everySec * 1_000);
+    return oldestFirst.slice(0, Math.max(overdue.length, Math.ceil(collaterals.length / RUNS_PER_SWEEP)));
   };
 
   const suspectOf = (token: Token): Suspect | undefined =>
@@ -96,17 +101,19 @@ export function createExitLiquidityWarmer(
   return {
     name: `exit-liquidity:${chainId}`,
     groups: ['exitLiquidity'],
-    everySec,
+    everySec: Math.ceil(everySec / RUNS_PER_SWEEP),
     phase: 2,
     run: async (signal: AbortSignal, mode: RunMode) => {
       const attemptedAtMs = clock.now();
-      const queue = mode === 'all' ? [...collaterals] : collaterals.filter(isDue);
+      const queue = mode === 'all' ? [...collaterals] : due();
       const items = new Map<string, Fact<ExitSweep>>();
       const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
       let refused: unknown;
       let thrown: unknown;
+      let resumeSec: number | undefined;
       const worker = async (): Promise<void> => {
-        for (let token = queue.shift(); token && refused === undefined; token = queue.shift()) {
+        const isEnded = () => refused !== undefined || resumeSec !== undefined;
+        for (let token = queue.shift(); token && !isEnded(); token = queue.shift()) {
           const asOfMs = clock.now();
           const swept = await sweepToken(deps, chain, port, token, signal);
           const suspect = 'sweep' in swept ? doubtSweep(token, swept, asOfMs) : undefined;
@@ -119,11 +126,16 @@ export function createExitLiquidityWarmer(
             continue;
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
+          if (reason === 'throttled') {
+            // Our own budget ends the sweep, which is no failure: the next run goes on with the tokens that are left.
+            resumeSec ??= waitOf(swept.error);
+            continue;
+          }
           const impossible = impossiblePct && { value: impossiblePct, atMs: asOfMs };
           const implausible = impossible && nextReading(impossible, suspectOf(token), everySec * 1_000);
           failures.set(token.address, { reason, source, suspect: implausible });
           thrown ??= swept.error;
-          if (swept.reason === 'rate_limited' || swept.reason === 'throttled') refused ??= swept.error;
+          if (swept.reason === 'rate_limited') refused ??= swept.error;
         }
       };
       const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
@@ -134,9 +146,14 @@ export function createExitLiquidityWarmer(
       for (const result of ended) if (result.status === 'rejected') throw result.reason;
       if (refused !== undefined) throw refused;
       if (items.size === 0 && thrown !== undefined) throw thrown;
-      return reportOf(items.size, [...failures.values()]);
+      return { ...reportOf(items.size, [...failures.values()]), resumeSec };
     },
   };
+}
+
+/** Seconds until the budget permits further requests. */
+function waitOf(error: unknown): number {
+  return (error instanceof UpstreamUnavailableError ? error.requestedWaitSec : undefined) ?? LEAST_WAIT_SEC;
 }
 
 /** The loss of a sale, percent; without a route everything. */

@@ -15,7 +15,7 @@ import {
   recordingSchema,
 } from '../../src/doctor/recording/format.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import type { ProviderName } from '../../src/upstreams/config.ts';
+import type { ProviderName } from '../../src/upstreams/limits.ts';
 import type { Batch } from '../../src/upstreams/types.ts';
 import type { CommonCase, Expectation } from './conformance.ts';
 import type { Routes, SeenRequest } from './support/server.ts';

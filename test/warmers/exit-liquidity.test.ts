@@ -7,7 +7,7 @@ import { atPar, ethereum, fails, NOW_MS, sizeOf, token, world } from './world.ts
 describe('exit-liquidity', () => {
   const prime = async (w: ReturnType<typeof world>) => {
     await w.run('lending-state:1');
-    await w.run('prices:1');
+    await w.run('prices');
   };
   const sold = token('sUSDe').address;
 

@@ -10,7 +10,7 @@ import { createPositionHistoryReads } from '../../services/position-history.ts';
 import { failureWord } from '../../shared/errors.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { HistoryRun } from '../../telemetry/metrics-history.ts';
-import { createBudget } from '../../upstreams/budget.ts';
+import { createBudget } from '../../upstreams/budgets.ts';
 import { createPositionHistoryWarmer } from '../../warmers/position-history.ts';
 import type { Warmer } from '../../warmers/types.ts';
 import { forRequests } from '../beside-runs.ts';
@@ -43,17 +43,13 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       const ofChain = nodes.get(chain.chainId);
       if (!ofChain) return [];
       const budget = createBudget({
+        name: 'history',
         clock,
-        sleep: async () => {},
-        requestsPerMinute: HISTORY_REQUESTS_PER_MINUTE,
-        maxWaitMs: 0,
+        rules: { limits: { minute: HISTORY_REQUESTS_PER_MINUTE } },
+        backgroundWaitMs: 0,
       });
-      const take = async (requests: number): Promise<boolean> => {
-        // A step may need more requests than the bucket holds: then all that are left are taken, so that it still runs.
-        if (await budget.take()) return false;
-        for (let taken = 1; taken < requests; taken += 1) if (await budget.take()) break;
-        return true;
-      };
+      const take = async (requests: number): Promise<boolean> =>
+        (await budget.take({ cost: requests, traffic: 'background' })) === null;
       const indexer = createChainIndexer({
         nodes: ofChain,
         chain,

@@ -933,6 +933,7 @@ export const ROWS = {
         "status",
         "now",
         "snapshot",
+        "quotas",
         "providers",
         "chains"
       ]
