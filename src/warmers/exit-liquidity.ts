@@ -106,11 +106,18 @@ export function createExitLiquidityWarmer(
     run: async (signal: AbortSignal, mode: RunMode) => {
       const attemptedAtMs = clock.now();
       const queue = mode === 'all' ? [...collaterals] : due();
-      const items = new Map<string, Fact<ExitSweep>>();
       const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
+      let measured = 0;
       let refused: unknown;
       let thrown: unknown;
       let resumeSec: number | undefined;
+      /** Each token at once: the budget stretches a first sweep over minutes. */
+      const publish = (items: ReadonlyMap<string, Fact<ExitSweep>>, failed: typeof failures): Promise<unknown> =>
+        snapshot.publish(chainId, 'exitLiquidity', { attemptedAtMs, items, failures: failed });
+      const fail = async ({ address }: Token, failure: Omit<Failure, 'sinceMs'>): Promise<void> => {
+        failures.set(address, failure);
+        await publish(new Map(), new Map([[address, failure]]));
+      };
       const worker = async (): Promise<void> => {
         const isEnded = () => refused !== undefined || resumeSec !== undefined;
         for (let token = queue.shift(); token && !isEnded(); token = queue.shift()) {
@@ -118,11 +125,12 @@ export function createExitLiquidityWarmer(
           const swept = await sweepToken(deps, chain, port, token, signal);
           const suspect = 'sweep' in swept ? doubtSweep(token, swept, asOfMs) : undefined;
           if (suspect && suspect.readings < CONFIRMING_READINGS) {
-            failures.set(token.address, { reason: 'implausible', source: SOURCE, suspect });
+            await fail(token, { reason: 'implausible', source: SOURCE, suspect });
             continue;
           }
           if ('sweep' in swept) {
-            items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
+            measured += 1;
+            await publish(new Map([[token.address, { value: swept.sweep, asOfMs, source: SOURCE }]]), new Map());
             continue;
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
@@ -133,20 +141,16 @@ export function createExitLiquidityWarmer(
           }
           const impossible = impossiblePct && { value: impossiblePct, atMs: asOfMs };
           const implausible = impossible && nextReading(impossible, suspectOf(token), everySec * 1_000);
-          failures.set(token.address, { reason, source, suspect: implausible });
+          await fail(token, { reason, source, suspect: implausible });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }
       };
       const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
-      // Also after an abort, because finished measurements are valid.
-      if (items.size + failures.size > 0) {
-        await snapshot.publish(chainId, 'exitLiquidity', { attemptedAtMs, items, failures });
-      }
       for (const result of ended) if (result.status === 'rejected') throw result.reason;
       if (refused !== undefined) throw refused;
-      if (items.size === 0 && thrown !== undefined) throw thrown;
-      return { ...reportOf(items.size, [...failures.values()]), resumeSec };
+      if (measured === 0 && thrown !== undefined) throw thrown;
+      return { ...reportOf(measured, [...failures.values()]), resumeSec };
     },
   };
 }
