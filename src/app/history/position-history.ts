@@ -66,8 +66,14 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
   const index = async (chainId: ChainId, signal: AbortSignal): Promise<number> => {
     const indexer = indexers.get(chainId);
     if (!indexer) return 0;
-    const note = (head: bigint | null, failure: string | null) =>
-      history.noteRun(chainId, { atMs: clock.now(), head, expected: indexer.state()?.expected ?? null, failure });
+    const note = (known: KnownHead | null, failure: string | null) =>
+      history.noteRun(chainId, {
+        atMs: clock.now(),
+        head: known?.head ?? null,
+        headMs: known?.headAtMs ?? null,
+        expected: indexer.state()?.expected ?? null,
+        failure,
+      });
     let run: IndexerRun;
     try {
       run = await indexer.run(signal);
@@ -75,7 +81,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       if (!signal.aborted) {
         const newest = newestHead(indexer, nodes.get(chainId));
         // A failure to record the run must not hide the reason why the run failed.
-        await note(newest?.head ?? null, failureWord(error)).catch(() => {});
+        await note(newest, failureWord(error)).catch(() => {});
         // Without this the distance would stay as it was before the failures. A new process knows it from the database alone.
         const cursor = indexer.state()?.cursor ?? (await history.cursor(chainId).catch(() => null));
         if (cursor && newest) onRun?.({ ...NOTHING_READ, chainId, ...distanceOf(cursor, newest) });
@@ -83,7 +89,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       throw error;
     }
     const state = indexer.state();
-    await note(state?.head ?? null, null);
+    await note(state, null);
     onRun?.({ ...run, chainId, ...(state ? distanceOf(state.cursor, state) : { isWhole: false }) });
     return run.logs;
   };

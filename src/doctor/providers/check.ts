@@ -3,6 +3,7 @@ import type { Catalog } from '../../catalog/types.ts';
 import type { ProviderConfig } from '../../upstreams/config.ts';
 import { UpstreamError } from '../../upstreams/errors.ts';
 import { PROVIDERS, type ProviderName } from '../../upstreams/limits.ts';
+import { priceKey } from '../../upstreams/types.ts';
 import { labelOf } from '../catalog/read.ts';
 import { clockSampleOf } from '../core/clock-samples.ts';
 import { countingLogger } from '../core/counting-logger.ts';
@@ -124,7 +125,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
 function namesOf({ chains }: Catalog): (key: string) => string {
   const names = new Map<string, string>(
     chains.flatMap(({ tokens, markets }) => [
-      ...tokens.map(({ address, symbol }) => [address, symbol] as const),
+      ...tokens.flatMap((token) => [token.address, priceKey(token)].map((key) => [key, token.symbol] as const)),
       ...markets.map((market) => [market.id, labelOf(market)] as const),
     ]),
   );
