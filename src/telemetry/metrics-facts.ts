@@ -14,7 +14,7 @@ export interface NodeGauges {
   /** Its position in RPC_URL_*, from 1. */
   readonly place: number;
   readonly status: string;
-  readonly head?: { readonly number: bigint; readonly timestamp: bigint } | undefined;
+  readonly head?: { readonly timestamp: bigint } | undefined;
   readonly capabilities?: { readonly simulateV1: string; readonly stateOverrides: string } | undefined;
 }
 
@@ -123,11 +123,6 @@ function registerNodes({ perNode }: Gauges): void {
     'spiral_node_up',
     '1 while a chain node answers and is not behind the others.',
     ({ status }): Record<string, number> => (status === 'unknown' ? {} : { up: status === 'ok' ? 1 : 0 }),
-  );
-  perNode(
-    'spiral_node_block',
-    'Newest block of a chain node.',
-    ({ head }): Record<string, number> => (head ? { block: Number(head.number) } : {}),
   );
   perNode(
     'spiral_node_block_time_seconds',

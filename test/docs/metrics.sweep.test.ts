@@ -61,7 +61,7 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
       {
         place: 1,
         status: 'ok',
-        head: { number: 1n, timestamp: 1n },
+        head: { timestamp: 1n },
         capabilities: { simulateV1: 'works', stateOverrides: 'works' },
       },
     ],

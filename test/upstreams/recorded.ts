@@ -39,7 +39,7 @@ const PROVIDERS: Readonly<Record<ProviderName, { readonly simulator: Provider; r
   geckoterminal: { simulator: 'geckoterminal', keyed: false },
   kyberswap: { simulator: 'kyberswap', keyed: true },
   openocean: { simulator: 'openocean', keyed: true },
-  morphoApi: { simulator: 'morpho', keyed: false },
+  morphoApi: { simulator: 'morpho', keyed: true },
 };
 
 const SURFACES = surfacesOf(createCatalog(curatedChains));

@@ -221,7 +221,7 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
     const { snapshot, redis } = (await get(api.url, '/health')).body;
     expect([snapshot, redis.ok]).toEqual([{ kind: 'redis', ok: false }, false]);
     expect(new Set(redis.failing.map(({ reason }: Json) => reason))).toEqual(new Set(['unreachable']));
-    expect(redis.failing).toHaveLength(5);
+    expect(redis.failing).toHaveLength(6);
     expect((await get(api.url, '/ready')).status).toBe(503);
     expect((await get(api.url, '/v1/strategies')).status).toBe(503);
     await api.stop();
