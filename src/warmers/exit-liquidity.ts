@@ -12,6 +12,7 @@ import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.
 import type { Clock } from '../shared/clock.ts';
 import { Decimal, fromUnits, HUNDRED, toUnits, ZERO } from '../shared/decimal.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
+import type { ChainId } from '../shared/ids.ts';
 import type { RoutePort } from '../upstreams/types.ts';
 import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
 import type { RunMode, Warmer } from './types.ts';
@@ -31,6 +32,8 @@ const SOURCE = 'AggregatorOne';
 const PRICE_SOURCE = 'prices';
 const CONCURRENCY = 2;
 const LEAST_WAIT_SEC = 10;
+/** The budget stretches a first sweep over minutes: what is measured is published meanwhile. */
+const PUBLISH_EVERY_MS = 10_000;
 /** A sale with a larger gain was measured against a wrong price. */
 const MAX_GAIN_PCT = 5;
 /** A loss that grows by more points than this from one sweep to the next needs confirmation. */
@@ -111,26 +114,25 @@ export function createExitLiquidityWarmer(
       let refused: unknown;
       let thrown: unknown;
       let resumeSec: number | undefined;
-      /** Each token at once: the budget stretches a first sweep over minutes. */
-      const publish = (items: ReadonlyMap<string, Fact<ExitSweep>>, failed: typeof failures): Promise<unknown> =>
-        snapshot.publish(chainId, 'exitLiquidity', { attemptedAtMs, items, failures: failed });
-      const fail = async ({ address }: Token, failure: Omit<Failure, 'sinceMs'>): Promise<void> => {
+      const gathered = gatherPublications(deps, chainId, attemptedAtMs);
+      const fail = ({ address }: Token, failure: Omit<Failure, 'sinceMs'>): void => {
         failures.set(address, failure);
-        await publish(new Map(), new Map([[address, failure]]));
+        gathered.failures.set(address, failure);
       };
       const worker = async (): Promise<void> => {
         const isEnded = () => refused !== undefined || resumeSec !== undefined;
         for (let token = queue.shift(); token && !isEnded(); token = queue.shift()) {
+          await gathered.publish(PUBLISH_EVERY_MS);
           const asOfMs = clock.now();
           const swept = await sweepToken(deps, chain, port, token, signal);
           const suspect = 'sweep' in swept ? doubtSweep(token, swept, asOfMs) : undefined;
           if (suspect && suspect.readings < CONFIRMING_READINGS) {
-            await fail(token, { reason: 'implausible', source: SOURCE, suspect });
+            fail(token, { reason: 'implausible', source: SOURCE, suspect });
             continue;
           }
           if ('sweep' in swept) {
             measured += 1;
-            await publish(new Map([[token.address, { value: swept.sweep, asOfMs, source: SOURCE }]]), new Map());
+            gathered.items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
             continue;
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
@@ -141,16 +143,40 @@ export function createExitLiquidityWarmer(
           }
           const impossible = impossiblePct && { value: impossiblePct, atMs: asOfMs };
           const implausible = impossible && nextReading(impossible, suspectOf(token), everySec * 1_000);
-          await fail(token, { reason, source, suspect: implausible });
+          fail(token, { reason, source, suspect: implausible });
           thrown ??= swept.error;
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }
       };
       const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
+      // Also after an abort, because finished measurements are valid.
+      await gathered.publish(0);
       for (const result of ended) if (result.status === 'rejected') throw result.reason;
       if (refused !== undefined) throw refused;
       if (measured === 0 && thrown !== undefined) throw thrown;
       return { ...reportOf(measured, [...failures.values()]), resumeSec };
+    },
+  };
+}
+
+/** Gather measurements and failures, and publish those of some time at once. */
+function gatherPublications({ snapshot, clock }: ExitLiquidityDeps, chainId: ChainId, attemptedAtMs: number) {
+  let [items, failures] = [new Map<string, Fact<ExitSweep>>(), new Map<string, Omit<Failure, 'sinceMs'>>()];
+  let publishedMs = attemptedAtMs;
+  return {
+    get items() {
+      return items;
+    },
+    get failures() {
+      return failures;
+    },
+    /** Publish if the last time is at least so long ago, ms. */
+    async publish(afterMs: number): Promise<void> {
+      if (items.size + failures.size === 0 || clock.now() - publishedMs < afterMs) return;
+      const publication = { attemptedAtMs, items, failures };
+      [items, failures] = [new Map(), new Map()];
+      publishedMs = clock.now();
+      await snapshot.publish(chainId, 'exitLiquidity', publication);
     },
   };
 }
