@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly dataDir: string;
   /** `interval`: a block every second, for people; `auto`: a block per transaction, for tests. */
   readonly mining: 'interval' | 'auto';
+  /** Whether the providers have the limits of the real ones. Default: none has, for clocks that stand still. */
+  readonly isLimited?: boolean;
   /** A running Postgres; absent: an embedded one is started. */
   readonly databaseUrl?: string | undefined;
   /** Whether that database is migrated and has the registrations and samples already. Default false. */
@@ -104,14 +106,23 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return url;
     };
     const [databaseUrl, chains] = await bothOrNeither(database(), local());
-    const upstreams = await startUpstreams({ catalog, rpcUrls: chains.rpcUrls, clock, logger });
+    const upstreams = await startUpstreams({
+      catalog,
+      rpcUrls: chains.rpcUrls,
+      clock,
+      logger,
+      isLimited: options.isLimited ?? false,
+    });
     started.push(() => upstreams.stop());
     const relay = await startWalletRelay({ rpcUrls: chains.rpcUrls });
     started.push(() => relay.stop());
     const receiver = await startWebhookReceiver();
     started.push(() => receiver.stop());
     await seedAlerts(databaseUrl, seededAlerts(catalog, receiver.url, clock.now()), clock.now());
-    const settings = environment(chains, upstreams, databaseUrl, overlayFile);
+    const settings = {
+      ...environment(chains, upstreams, databaseUrl, overlayFile),
+      ...(options.isLimited ? { COINGECKO_API_KEY: 'local-demo-key' } : { UPSTREAM_LIMITS: 'ALL=1000000/minute' }),
+    };
     const control = await startControl({
       chains,
       upstreams,

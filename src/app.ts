@@ -58,7 +58,7 @@ export function createApp(deps: AppDeps): App {
     const idleMs = Math.min(env.STOP_DRAIN_SEC * 1_000, drainMs);
     await bounded('requests', listening?.close(drainMs, idleMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;
-    const closing = [stores.keys.close().then(stores.close), surface.close(), telemetry.stop()];
+    const closing = [stores.keys.close().then(stores.close), surface.close(), core.closeBudgets(), telemetry.stop()];
     await bounded('connections', Promise.all(closing), CLOSE_MS, deps);
   };
   return {

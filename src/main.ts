@@ -101,6 +101,7 @@ async function startLocalWorld(env: Env, say: (text: string) => void) {
     controlPort: env.DEVNET_CONTROL_PORT,
     dataDir: env.DEVNET_DATA_DIR,
     mining: 'interval',
+    isLimited: true,
     onStep: say,
     databaseUrl: env.DATABASE_URL,
     logger,

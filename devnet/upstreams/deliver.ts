@@ -46,7 +46,7 @@ export async function deliver(
       await drip(response, Buffer.from(text), fault, tools);
       return answer.status;
     default:
-      return send(response, answer.status, text);
+      return send(response, answer.status, text, answer.headers);
   }
 }
 
@@ -64,13 +64,23 @@ async function drip(
   response.end();
 }
 
-function send(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): number {
+function send(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): number {
   head(response, status, text, headers);
   response.end(text);
   return status;
 }
 
-function head(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
+function head(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(text), ...headers });
 }
 

@@ -7,6 +7,7 @@ import { vaultSeeds } from '../seed/vaults.ts';
 import type { CampaignChanges } from './campaigns.ts';
 import type { Sleep } from './deliver.ts';
 import { createFaultStore, type FaultStore } from './faults.ts';
+import { createLimiter, noLimiter } from './limits.ts';
 import { providers } from './providers/index.ts';
 import { createRequestLog, type RecordedRequest } from './request-log.ts';
 import { startUpstreamServer } from './server.ts';
@@ -27,6 +28,8 @@ export interface UpstreamOptions {
   /** Absent: a free one. */
   readonly port?: number;
   readonly logger?: Logger;
+  /** Whether requests are counted and refused as by the real providers. Default false. */
+  readonly isLimited?: boolean;
   /** Delays of faults; absent: real time. */
   readonly sleep?: Sleep;
 }
@@ -61,6 +64,7 @@ export async function startUpstreams(options: UpstreamOptions): Promise<Upstream
     world,
     faults,
     log,
+    limiter: options.isLimited ? createLimiter(clock) : noLimiter,
     logger,
     sleep,
     port,

@@ -4,6 +4,7 @@ import type { Logger } from '../../src/shared/logger.ts';
 import { corrupt } from './corrupt.ts';
 import { deliver, type Sleep } from './deliver.ts';
 import type { AppliedFault, FaultStore } from './faults.ts';
+import type { Limiter } from './limits.ts';
 import { providers } from './providers/index.ts';
 import type { RequestLog } from './request-log.ts';
 import { PROVIDERS, type Provider, type SimRequest, type SimResponse, type World } from './types.ts';
@@ -20,6 +21,7 @@ interface Dependencies {
   readonly world: World;
   readonly faults: FaultStore;
   readonly log: RequestLog;
+  readonly limiter: Limiter;
   readonly logger: Logger;
   readonly sleep: Sleep;
   /** Absent: a free one. */
@@ -63,7 +65,7 @@ export async function startUpstreamServer(deps: Dependencies): Promise<UpstreamS
 }
 
 async function answer(
-  { world, faults, log, sleep }: Dependencies,
+  { world, faults, log, limiter, sleep }: Dependencies,
   incoming: IncomingMessage,
   response: ServerResponse,
   ending: AbortSignal,
@@ -91,7 +93,9 @@ async function answer(
   response.once('close', () => gone.abort());
   // Only the delivery of a fault waits.
   const signal = fault === undefined ? ending : AbortSignal.any([gone.signal, ending]);
-  const reply = await replyOf(name, request, world, fault);
+  const { isRefused, headers } = limiter.take(name, request);
+  const refusal = { status: 429, body: providers[name].refusal(429, 'Too Many Requests') };
+  const reply = { ...(isRefused ? refusal : await replyOf(name, request, world, fault)), headers };
   record.status = await deliver(response, reply, fault, { sleep, signal, nowMs: world.clock.now() });
 }
 

@@ -34,6 +34,7 @@ export interface SimResponse {
   readonly status: number;
   /** Sent as JSON. */
   readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Data of the providers. Requests do not change it. */

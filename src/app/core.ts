@@ -2,6 +2,7 @@ import { type Catalog, createCatalog, curatedChains, withSecondAggregator } from
 import { createGasPrices } from '../chain/gas-price.ts';
 import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
+import { createSharedTexts } from '../redis/shared-texts.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { createChanges } from '../services/changes.ts';
 import { createCandles, createCharts } from '../services/charts.ts';
@@ -44,8 +45,10 @@ export interface Core {
   readonly services: Services;
   readonly nodes: NodesOf;
   readonly freshReads: FreshReads;
-  /** State of each provider in this process. */
-  readonly providers: Upstreams['states'];
+  /** State of each provider in this process, and the use of its budget by all of them. */
+  readonly upstreams: Pick<Upstreams, 'states' | 'quotas'>;
+  /** Close the connection by which processes share these budgets. */
+  readonly closeBudgets: () => void;
   /** How far the logs of positions are read. */
   readonly indexers: IndexerRecords;
   /** The jobs of alerts and their undelivered events. */
@@ -84,7 +87,7 @@ export function createCore(deps: AppDeps): Core {
   const nodes = createNodesByChain(deps, telemetry);
   const readerNodes = forReaders(nodes);
   const gasPriceOf = createGasPrices(readerNodes);
-  const upstreams = createAdapters(deps, telemetry, gasPriceOf);
+  const { upstreams, closeBudgets } = createAdapters(deps, telemetry, gasPriceOf, redisConnections);
   const venueStatistics = createVenueStatistics(metrics?.swapQuote);
   const positions = createPositionServices({
     ...deps,
@@ -141,7 +144,13 @@ export function createCore(deps: AppDeps): Core {
     ...createBuilders(deps, { ...building, positions: positions.positions, ...current }),
   };
   const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes, freshReads };
-  return { ...parts, providers: upstreams.states, indexers: history.indexers, alertJobs: alerts.records };
+  return {
+    ...parts,
+    upstreams,
+    closeBudgets,
+    indexers: history.indexers,
+    alertJobs: alerts.records,
+  };
 }
 
 interface BuildersInput extends Pick<Services, 'catalog' | 'budgets' | 'positions' | 'composed' | 'facts'> {
@@ -180,8 +189,14 @@ function watchChanges(
 }
 
 /** Create the adapters of all providers. */
-function createAdapters(deps: AppDeps, telemetry: Telemetry, gasPriceOf: GasPriceOf): Upstreams {
-  return createUpstreams({
+function createAdapters(
+  deps: AppDeps,
+  telemetry: Telemetry,
+  gasPriceOf: GasPriceOf,
+  connections: RedisConnections | undefined,
+) {
+  const redis = connections?.connect('budgets');
+  const upstreams = createUpstreams({
     config: providersOf(deps.config),
     fetch: telemetry.fetch,
     clock: deps.clock,
@@ -189,10 +204,12 @@ function createAdapters(deps: AppDeps, telemetry: Telemetry, gasPriceOf: GasPric
     random: deps.random,
     gasPriceOf,
     onCall: telemetry.metrics?.upstreamCall,
-    onBudget: telemetry.metrics?.upstreamBudget,
+    texts: redis && connections && createSharedTexts(redis, connections.prefix),
     sleep: deps.sleep,
     timeouts: deps.timeouts,
   });
+  telemetry.metrics?.watchQuotas(upstreams.seenQuotas);
+  return { upstreams, closeBudgets: () => redis?.disconnect() };
 }
 
 interface CompositionInput {

@@ -19,20 +19,20 @@ import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import { letOthersRun } from '../shared/pages.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
-import type { ProviderState } from '../upstreams/index.ts';
+import type { Quota, Upstreams } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
 import { formatAlertJobs } from './alerts/job-health.ts';
 import { formatIndexer } from './history/indexer-health.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
-import { degradedParts, formatProvider, knownProviders } from './providers.ts';
+import { degradedParts, formatProvider, formatQuota, knownProviders } from './providers.ts';
 import type { DatabasesStatus } from './stores.ts';
 
 export interface StatusDeps {
   readonly catalog: Catalog;
   readonly services: Pick<Services, 'facts' | 'composed' | 'budgets' | 'health'>;
   readonly nodes: NodesOf;
-  /** State of each provider in this process. */
-  readonly providers: () => readonly ProviderState[];
+  /** State of each provider in this process, and the use of its budget by all of them. */
+  readonly upstreams: Pick<Upstreams, 'states' | 'quotas'>;
   readonly clock: Clock;
   readonly role: 'all' | 'api' | 'warmer';
   /** The jobs of the warmers, in a process with role warmer. */
@@ -74,8 +74,13 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   /** Requests that arrive together share one reading, because there is no limit of them. */
   const readHealth = async (): Promise<string> => {
     try {
-      const [indexers, alertJobs] = await Promise.all([deps.indexers(), deps.alertJobs(), letOthersRun()]);
-      return JSON.stringify(healthBody(indexers, alertJobs));
+      const [indexers, alertJobs, quotas] = await Promise.all([
+        deps.indexers(),
+        deps.alertJobs(),
+        deps.upstreams.quotas(),
+        letOthersRun(),
+      ]);
+      return JSON.stringify(healthBody(indexers, alertJobs, quotas));
     } finally {
       reading = undefined;
     }
@@ -100,9 +105,13 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       };
     });
   };
-  const healthBody = (indexers: readonly IndexerRecord[] | null, alertJobs: AlertJobsRecord | null) => {
+  const healthBody = (
+    indexers: readonly IndexerRecord[] | null,
+    alertJobs: AlertJobsRecord | null,
+    quotas: readonly Quota[],
+  ) => {
     const nowMs = clock.now();
-    const providers = knownProviders(deps.providers(), catalog.chainIds.map(services.facts));
+    const providers = knownProviders(deps.upstreams.states(), catalog.chainIds.map(services.facts));
     const [stored, checks, database] = [place(), keyChecks(), databaseStatus()];
     const degraded = degradedParts({
       providers,
@@ -127,6 +136,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       keys: formatChecks(checks),
       alerts: formatAlertJobs(alertJobs, nowMs),
       providers: providers.map(formatProvider),
+      quotas: quotas.map(formatQuota),
       jobs: role === 'api' ? undefined : jobs(),
       chains: catalog.chains.map((chain) => chainHealth(deps, chain, indexers, nowMs)),
     };

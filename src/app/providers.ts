@@ -6,7 +6,7 @@ import { meaningOf } from '../domain/outside-answer.ts';
 import type { KeyChecks } from '../keys/service.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
-import type { ProviderState } from '../upstreams/index.ts';
+import type { ProviderState, Quota } from '../upstreams/index.ts';
 import type { NodesOf } from './nodes.ts';
 
 /** Reasons of a provider as a whole, as opposed to one of its values. */
@@ -151,5 +151,16 @@ export function formatProvider(state: ProviderState) {
       since: at(sinceMs),
     })),
     throttledUntil: at(throttledUntilMs),
+  };
+}
+
+/** Format the quota of a provider for the health page. */
+export function formatQuota({ publicName, unit, spentInDay, windows, heldUntilMs }: Quota) {
+  return {
+    provider: publicName,
+    unit,
+    spentInDay,
+    heldUntil: heldUntilMs === undefined ? undefined : new Date(heldUntilMs).toISOString(),
+    windows,
   };
 }

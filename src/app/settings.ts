@@ -1,6 +1,9 @@
 import type { Config } from '../config/config.ts';
+import { type LimitedProvider, parseProviderLimits } from '../config/provider-limits.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
-import { type UpstreamsConfig, upstreamsConfig } from '../upstreams/config.ts';
+import { withoutUndefined } from '../shared/without-undefined.ts';
+import { affordableSec } from '../upstreams/budget.ts';
+import { type GivenConfig, type UpstreamsConfig, upstreamsConfig } from '../upstreams/config.ts';
 import { type Cadences, DEFAULT_CADENCES } from '../warmers/types.ts';
 
 /** Map the configuration to the settings of each part. */
@@ -35,7 +38,14 @@ export function budgetsOf({ env }: Config): FreshnessBudgets {
   };
 }
 
-export function cadencesOf({ env }: Config): Cadences {
+/** The price of every coin of both chains: one request. */
+const PRICES = { cost: 1, traffic: 'background' } as const;
+
+/** Cadences as configured; that of prices is as slow as the plan of their provider allows. */
+export function cadencesOf(config: Pick<Config, 'env'>): Cadences {
+  const { env } = config;
+  // A run comes up to a tenth of its cadence early.
+  const pricesSec = Math.ceil(affordableSec(providersOf(config).coingecko.rules, PRICES) / 0.9);
   return {
     ...DEFAULT_CADENCES,
     lendingState: env.REFRESH_LENDING_STATE_SEC,
@@ -44,7 +54,7 @@ export function cadencesOf({ env }: Config): Cadences {
     slowApy: env.REFRESH_SLOW_APY_SEC,
     incentives: env.REFRESH_INCENTIVES_SEC,
     incentiveHistory: env.REFRESH_INCENTIVES_SEC,
-    prices: env.REFRESH_PRICES_SEC,
+    prices: Math.max(env.REFRESH_PRICES_SEC, pricesSec),
     exitLiquidity: env.REFRESH_EXIT_LIQUIDITY_SEC,
     sharedLiquidity: env.REFRESH_PRICES_SEC,
     borrowHistory: env.REFRESH_BORROW_HISTORY_SEC,
@@ -53,21 +63,26 @@ export function cadencesOf({ env }: Config): Cadences {
   };
 }
 
+/** Addresses, keys, timeouts and limits of the providers. */
 export function providersOf({ env }: Pick<Config, 'env'>): UpstreamsConfig {
-  const key = (value: string | undefined) => (value === undefined ? {} : { apiKey: value });
   const timeout = env.UPSTREAM_TIMEOUT_MS === undefined ? {} : { timeoutMs: env.UPSTREAM_TIMEOUT_MS };
-  const at = (baseUrl: string, apiKey?: string) => ({ baseUrl, ...timeout, ...key(apiKey) });
+  const limits = env.UPSTREAM_LIMITS === undefined ? {} : parseProviderLimits(env.UPSTREAM_LIMITS);
+  const at = (name: LimitedProvider, apiKey?: string): GivenConfig => ({
+    baseUrl: env[`${name}_URL`],
+    ...timeout,
+    ...withoutUndefined({ apiKey, limits: limits[name] }),
+  });
   return upstreamsConfig({
-    pendle: at(env.PENDLE_URL),
-    defillamaYields: at(env.DEFILLAMA_YIELDS_URL),
-    defillamaCoins: at(env.DEFILLAMA_COINS_URL),
-    stablewatch: at(env.STABLEWATCH_URL, env.STABLEWATCH_API_KEY),
-    royco: at(env.ROYCO_URL, env.ROYCO_API_KEY),
-    merkl: at(env.MERKL_URL),
-    coingecko: at(env.COINGECKO_URL, env.COINGECKO_API_KEY),
-    geckoterminal: at(env.GECKOTERMINAL_URL),
-    kyberswap: at(env.KYBERSWAP_URL),
-    openocean: at(env.OPENOCEAN_URL, env.OPENOCEAN_API_KEY),
-    morphoApi: at(env.MORPHO_API_URL),
+    pendle: at('PENDLE', env.PENDLE_API_KEY),
+    defillamaYields: at('DEFILLAMA_YIELDS'),
+    defillamaCoins: at('DEFILLAMA_COINS'),
+    stablewatch: at('STABLEWATCH', env.STABLEWATCH_API_KEY),
+    royco: at('ROYCO', env.ROYCO_API_KEY),
+    merkl: at('MERKL', env.MERKL_API_KEY),
+    coingecko: at('COINGECKO', env.COINGECKO_API_KEY),
+    geckoterminal: at('GECKOTERMINAL'),
+    kyberswap: at('KYBERSWAP', env.KYBERSWAP_CLIENT_ID),
+    openocean: at('OPENOCEAN', env.OPENOCEAN_API_KEY),
+    morphoApi: at('MORPHO_API', env.MORPHO_API_KEY),
   });
 }

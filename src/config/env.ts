@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../shared/ids.ts';
 import { capacitySettings } from './capacity-settings.ts';
-import { count, seconds } from './numbers.ts';
+import { count, seconds, url } from './numbers.ts';
+import { providerSettings } from './provider-settings.ts';
 import { parseRedisUrl } from './redis-address.ts';
 
-const slug = z.stringFormat('slug', /^[a-z0-9][a-z0-9_-]{0,39}$/).optional();
-const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 /** One or several nodes. A comma within a URL is written %2C. */
 const urls = z
   .string()
@@ -133,33 +132,7 @@ export const envSchema = z.object({
     .default('.data/snapshot.json')
     .describe('File of the last snapshot, for the next start; unused with REDIS_URL.'),
 
-  UPSTREAM_TIMEOUT_MS: z.coerce
-    .number()
-    .int()
-    .min(50)
-    .max(120_000)
-    .optional()
-    .describe(
-      'Timeout of one request to a provider, milliseconds. Without it each provider has its own, 10 to 20 s; a caller of a preview waits less.',
-    ),
-  PENDLE_URL: url
-    .default('https://api-v2.pendle.finance/core')
-    .describe('Yield market: implied APY of principal tokens and swaps into them.'),
-  DEFILLAMA_YIELDS_URL: url.default('https://yields.llama.fi').describe('Aggregator of pool yields.'),
-  DEFILLAMA_COINS_URL: url.default('https://coins.llama.fi').describe('Fallback USD prices.'),
-  STABLEWATCH_URL: url.default('https://api.stablewatch.io/api').describe('Stablecoin yield index.'),
-  STABLEWATCH_API_KEY: z.string().min(1).optional().describe('Key of the stablecoin yield index.'),
-  ROYCO_URL: url.default('https://vault.api.royco.org/api/v1').describe('Incentive market: structured-vault yields.'),
-  ROYCO_API_KEY: z.string().min(1).optional().describe('Key of the incentive market.'),
-  MERKL_URL: url.default('https://api.merkl.xyz/v4').describe('Borrow and collateral incentive campaigns.'),
-  COINGECKO_URL: url.default('https://api.coingecko.com/api/v3').describe('USD prices and price charts.'),
-  COINGECKO_API_KEY: z.string().min(1).optional().describe('Key of the price provider.'),
-  GECKOTERMINAL_URL: url.default('https://api.geckoterminal.com/api/v2').describe('DEX pools and candles.'),
-  KYBERSWAP_URL: url.default('https://aggregator-api.kyberswap.com').describe('AggregatorOne: swap routes.'),
-  OPENOCEAN_URL: url.default('https://open-api-pro.openocean.finance').describe('AggregatorTwo: swap routes.'),
-  OPENOCEAN_API_KEY: z.string().min(1).optional().describe('Key of AggregatorTwo.'),
-  OPENOCEAN_CHAIN_4663: slug.describe('Name of chain 4663 at AggregatorTwo; absent = not asked there. See the doctor.'),
-  MORPHO_API_URL: url.default('https://api.morpho.org/graphql').describe('Lending indexer: rates, shared liquidity.'),
+  ...providerSettings,
 
   LISTING_MIN_DAYS_TO_MATURITY: z.coerce
     .number()

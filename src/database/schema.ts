@@ -182,6 +182,7 @@ export interface IndexerCursorTable {
   /** Of the latest run. */
   ran_at: Time | null;
   head_block: string | null;
+  head_at: Time | null;
   /** Openings and creations of markets that are to be found. */
   expected: number | null;
   failure: string | null;

@@ -7,17 +7,18 @@ import type { ChainId } from '../shared/ids.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { DexPool, OhlcvPort, PriceChart, PriceChartPort } from '../upstreams/types.ts';
-import { createUnlistedAssetQuota } from './unlisted-assets.ts';
 
 type PoolCandles = Pick<NonNullable<Awaited<ReturnType<CandlesPort['candles']>>>, 'pool' | 'candles'>;
 
-/** A chart of days or weeks hardly changes within a minute; the provider's free budget is 30 requests a minute. */
-const CHART_FRESH_MS = 60_000;
+/**
+ * The provider adds a point to the chart of a day every five minutes, and to longer ones every hour or day. Charts have three tenths
+ * of its month, some hundred requests a day.
+ */
+const DAY_CHART_FRESH_MS = 300_000;
+const CHART_FRESH_MS = 1_800_000;
 /** Enough for all charts of a minute's budget: the longest have six thousand points. */
 const CHART_MAX_BYTES = 16 * 1024 * 1024;
 const CHART_POINT_BYTES = 112;
-/** A third of the charts' share of the provider's budget. */
-const UNLISTED_CHARTS_PER_MINUTE = 8;
 
 export interface ChartsDeps {
   readonly upstream: PriceChartPort;
@@ -28,10 +29,9 @@ export interface ChartsDeps {
 }
 
 export function createCharts({ upstream, isOurs, clock, timeouts }: ChartsDeps): ChartsPort {
-  const unlisted = createUnlistedAssetQuota({ provider: 'coingecko', perMinute: UNLISTED_CHARTS_PER_MINUTE, clock });
   const charts = createStaleIfError<PriceChart | 'unknown_currency' | null>({
     clock,
-    freshMs: CHART_FRESH_MS,
+    freshMs: (key) => ((JSON.parse(key) as [string, number])[1] <= 1 ? DAY_CHART_FRESH_MS : CHART_FRESH_MS),
     bounds: {
       maxBytes: CHART_MAX_BYTES,
       bytesOf: (chart) =>
@@ -41,8 +41,8 @@ export function createCharts({ upstream, isOurs, clock, timeouts }: ChartsDeps):
     },
     load: async (key) => {
       const [coinId, days, currency] = JSON.parse(key) as [string, number, string];
-      if (!isOurs(coinId)) await unlisted.admit();
-      return answeredInTime('coingecko', upstream.chart(coinId, days, currency), timeouts);
+      const chart = upstream.chart(coinId, days, currency, { isUnlisted: !isOurs(coinId) });
+      return answeredInTime('coingecko', chart, timeouts);
     },
   });
   return {
@@ -59,8 +59,6 @@ const CANDLES_FRESH_MS = 30_000;
 const CANDLES_STALE_MS = 600_000;
 const CANDLES_MAX_BYTES = 16 * 1024 * 1024;
 const CANDLE_BYTES = 160;
-/** About half of the provider's budget: a new token costs two requests. */
-const UNLISTED_CANDLES_PER_MINUTE = 8;
 /** The deepest pool changes slowly, and finding it costs a second request of a small budget. */
 const POOL_FRESH_MS = 3_600_000;
 const POOLS_MAX_BYTES = 2 * 1024 * 1024;
@@ -80,11 +78,8 @@ export function createCandles({ upstream, chain, clock, timeouts }: CandlesDeps)
     if (!found) throw new Error(`chain ${chainId} is not in the catalog`);
     return found;
   };
-  const unlisted = createUnlistedAssetQuota({
-    provider: 'geckoterminal',
-    perMinute: UNLISTED_CANDLES_PER_MINUTE,
-    clock,
-  });
+  const isUnlisted = ({ chainId, token }: Pick<CandleQuery, 'chainId' | 'token'>): boolean =>
+    !chainOf(chainId).tokens.some(({ address }) => address === token);
   const pools = createStaleIfError<DexPool | null>({
     clock,
     freshMs: POOL_FRESH_MS,
@@ -95,7 +90,7 @@ export function createCandles({ upstream, chain, clock, timeouts }: CandlesDeps)
     },
     load: (key) => {
       const { chainId, token } = JSON.parse(key) as Pick<CandleQuery, 'chainId' | 'token'>;
-      return upstream.deepestPool(chainOf(chainId), token);
+      return upstream.deepestPool(chainOf(chainId), token, { isUnlisted: isUnlisted({ chainId, token }) });
     },
   });
   const candles = createStaleIfError<PoolCandles | null>({
@@ -113,10 +108,16 @@ export function createCandles({ upstream, chain, clock, timeouts }: CandlesDeps)
     { chainId, token, timeframe, aggregate, limit }: CandleQuery,
     previous: PoolCandles | null | undefined,
   ): Promise<PoolCandles | null> => {
-    if (!chainOf(chainId).tokens.some(({ address }) => address === token)) await unlisted.admit();
     const { value: pool } = await pools.get(JSON.stringify({ chainId, token }));
     if (pool === null) return null;
-    const answer = await upstream.candles(chainOf(chainId), pool, { timeframe, aggregate, limit });
+    const answer = await upstream.candles(
+      chainOf(chainId),
+      pool,
+      { timeframe, aggregate, limit },
+      {
+        isUnlisted: isUnlisted({ chainId, token }),
+      },
+    );
     // Past candles cannot disappear: an empty answer after a non-empty one means that the provider lost them.
     if (answer.candles.length === 0 && previous && previous.candles.length > 0) {
       throw new UpstreamUnavailableError('geckoterminal', 'missing');

@@ -28,7 +28,7 @@ export interface StaleIfErrorOptions<V, C> {
   /** Maximum number of cached values, or of their bytes, keys included. */
   readonly bounds: { readonly max: number } | { readonly maxBytes: number; readonly bytesOf: (value: V) => number };
   /** How long a loaded value is served without another load, ms. */
-  readonly freshMs: number;
+  readonly freshMs: number | ((key: string) => number);
   /** Maximum age of a value that is served in place of a failed load, ms; 0 = never. Ignored with a `fallback`. */
   readonly staleMs?: number | undefined;
   /** Choose the value that is served in place of a failed load; absent: the cached value for `staleMs`. */
@@ -82,6 +82,7 @@ interface Fetch<V, C> {
  */
 export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, C>): StaleIfError<V, C> {
   const { clock, bounds, freshMs, staleMs = 0, load, isCacheable, isOutage = () => true, wait, pauseMs = 0 } = options;
+  const freshMsOf = typeof freshMs === 'number' ? () => freshMs : freshMs;
   let outage: (Outage & { readonly triedAtMs: number }) | null = null;
 
   const isYounger = (atMs: number, thanMs: number): boolean => {
@@ -132,7 +133,8 @@ export function createStaleIfError<V, C = void>(options: StaleIfErrorOptions<V, 
   return {
     async get(key, context) {
       const held = cache.get(key);
-      if (held !== undefined && isYounger(held.loadedAtMs, freshMs)) return { ...held, stale: false, outage: null };
+      if (held !== undefined && isYounger(held.loadedAtMs, freshMsOf(key)))
+        return { ...held, stale: false, outage: null };
       const before = fallbackOf(key, context, held);
       if (outage !== null && isYounger(outage.triedAtMs, pauseMs)) {
         if (before !== undefined) return older(before);

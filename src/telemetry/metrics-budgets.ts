@@ -1,38 +1,48 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** The part of a request budget that is shown. */
-interface BudgetView {
-  readonly requestsPerMinute: number;
-  used(): number;
+/** The part of a provider's quota that is shown. */
+interface QuotaView {
+  readonly publicName: string;
+  readonly windows: readonly {
+    readonly window: string;
+    readonly limit: number;
+    readonly forecast?: number | undefined;
+  }[];
 }
 
 export interface BudgetMetrics {
-  /** Register the gauges of the request budget of a provider, read at scrape time. */
-  upstreamBudget(provider: string, budget: BudgetView): void;
+  /** Register the gauges of the quotas of providers, read at scrape time. */
+  watchQuotas(read: () => readonly QuotaView[]): void;
 }
 
-/** Create the gauges of the request budgets of providers. */
+/** Create the gauges of the quotas of providers. */
 export function budgetMetrics(registers: Registry[]): BudgetMetrics {
-  const budgets = new Map<string, BudgetView>();
-  const gauge = (name: string, help: string, read: (budget: BudgetView) => number) =>
+  let quotas: () => readonly QuotaView[] = () => [];
+  const gauge = (name: string, help: string, read: (window: QuotaView['windows'][number]) => number | undefined) =>
     new Gauge({
       name,
       help,
-      labelNames: ['provider'],
+      labelNames: ['provider', 'window'],
       registers,
       collect() {
-        for (const [provider, budget] of budgets) this.set({ provider }, read(budget));
+        this.reset();
+        for (const { publicName: provider, windows } of quotas()) {
+          for (const one of windows) {
+            const value = read(one);
+            if (value !== undefined) this.set({ provider, window: one.window }, value);
+          }
+        }
       },
     });
+  gauge('spiral_upstream_quota', 'Units that a provider permits in a window.', ({ limit }) => limit);
   gauge(
-    'spiral_upstream_budget',
-    'Requests that a provider permits in a minute.',
-    (budget) => budget.requestsPerMinute,
+    'spiral_upstream_quota_forecast',
+    'Units of a provider in a whole window at the rate of the last day.',
+    ({ forecast }) => forecast,
   );
-  gauge('spiral_upstream_budget_used', 'Requests to a provider in the last minute.', (budget) => budget.used());
   return {
-    upstreamBudget(provider, budget) {
-      budgets.set(provider, budget);
+    watchQuotas(next) {
+      quotas = next;
     },
   };
 }

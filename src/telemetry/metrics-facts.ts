@@ -14,7 +14,7 @@ export interface NodeGauges {
   /** Its position in RPC_URL_*, from 1. */
   readonly place: number;
   readonly status: string;
-  readonly head?: { readonly number: bigint } | undefined;
+  readonly head?: { readonly timestamp: bigint } | undefined;
   readonly capabilities?: { readonly simulateV1: string; readonly stateOverrides: string } | undefined;
 }
 
@@ -125,9 +125,9 @@ function registerNodes({ perNode }: Gauges): void {
     ({ status }): Record<string, number> => (status === 'unknown' ? {} : { up: status === 'ok' ? 1 : 0 }),
   );
   perNode(
-    'spiral_node_block',
-    'Newest block of a chain node.',
-    ({ head }): Record<string, number> => (head ? { block: Number(head.number) } : {}),
+    'spiral_node_block_time_seconds',
+    'Time of the newest block of a chain node, unix seconds.',
+    ({ head }): Record<string, number> => (head ? { block: Number(head.timestamp) } : {}),
   );
   perNode(
     'spiral_node_capability',

@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { BodyTooLargeError, type ByteBudget, readBounded } from '../shared/calls/byte-budget.ts';
 import type { Clock } from '../shared/clock.ts';
 import { systemTimers, type Timers } from '../shared/timers.ts';
+import type { Told } from './budget.ts';
+import { readTold, resetSecOf } from './limit-headers.ts';
 
 export interface ExchangeRequest {
   readonly url: string;
@@ -19,7 +21,7 @@ export type ExchangeOutcome =
       readonly kind: 'json';
       readonly status: number;
       readonly body: unknown;
-      readonly limit?: RequestLimit | undefined;
+      readonly told?: Told | undefined;
     }
   | {
       readonly kind: 'status';
@@ -27,7 +29,7 @@ export type ExchangeOutcome =
       /** Its JSON, of which only codes are read; absent for another form. */
       readonly body?: unknown;
       readonly retryAfterSec?: number | undefined;
-      readonly limit?: RequestLimit | undefined;
+      readonly told?: Told | undefined;
     }
   | {
       readonly kind: 'fault';
@@ -36,11 +38,6 @@ export type ExchangeOutcome =
       /** System error code such as ECONNREFUSED. */
       readonly errno?: string | undefined;
     };
-
-/** The request limit of a provider by its headers: no request is left until `resetSec` from now. */
-export interface RequestLimit {
-  readonly resetSec: number;
-}
 
 /** Error bodies hold a code and a message. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -84,18 +81,18 @@ export async function exchange(
       signal: controller.signal,
     });
     status = response.status;
-    const limit = readLimit(response.headers, deps.clock.now());
+    const told = readTold(response.headers, deps.clock.now());
     if (!response.ok) {
       const body = await readErrorBody(response, deps.answerBytes);
       signal?.throwIfAborted();
-      const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now()) ?? limit?.resetSec;
-      return { kind: 'status', status, body, retryAfterSec, limit };
+      const retryAfterSec = readRetryAfter(response.headers.get('retry-after'), deps.clock.now()) ?? resetSecOf(told);
+      return { kind: 'status', status, body, retryAfterSec, told };
     }
     if (isMarkup(response)) {
       await discard(response);
       return { kind: 'fault', reason: 'malformed', status };
     }
-    return parseJson(await readBounded(response, request.maxBodyBytes, deps.answerBytes), status, limit);
+    return parseJson(await readBounded(response, request.maxBodyBytes, deps.answerBytes), status, told);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof BodyTooLargeError) {
@@ -123,28 +120,6 @@ export function readRetryAfter(header: string | null, nowMs: number): number | u
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** Unix seconds are above the first number, unix milliseconds above the second, seconds from now below both. */
-const UNIX_SEC_ABOVE = 1_000_000_000;
-const UNIX_MS_ABOVE = 100_000_000_000;
-/** A later reset is not waited for in full: one request after this time shows whether it is true. */
-const MAX_RESET_SEC = 300;
-
-/**
- * Read the headers of a request limit that is used up: `x-ratelimit-remaining: 0` with the seconds until its reset, or the unix
- * time of it, in seconds or milliseconds.
- */
-function readLimit(headers: Headers, nowMs: number): RequestLimit | undefined {
-  if (headers.get('x-ratelimit-remaining')?.trim() !== '0') return undefined;
-  const reset = ['x-ratelimit-reset-after', 'x-ratelimit-reset']
-    .map((name) => headers.get(name)?.trim() ?? '')
-    .find((value) => /^\d{1,13}(\.\d+)?$/.test(value));
-  if (reset === undefined) return undefined;
-  const stated = Number(reset);
-  const sec = stated > UNIX_MS_ABOVE ? stated / 1000 : stated;
-  const fromNow = sec > UNIX_SEC_ABOVE ? sec - nowMs / 1000 : sec;
-  return { resetSec: Math.min(MAX_RESET_SEC, Math.max(0, Math.ceil(fromNow))) };
-}
-
 /** Read the JSON of an error; `undefined` = it has another form, or ended early. Its status decides then. */
 async function readErrorBody(response: Response, answerBytes: ByteBudget): Promise<unknown> {
   if (isMarkup(response)) {
@@ -159,9 +134,9 @@ async function readErrorBody(response: Response, answerBytes: ByteBudget): Promi
   }
 }
 
-function parseJson(text: string, status: number, limit: RequestLimit | undefined): ExchangeOutcome {
+function parseJson(text: string, status: number, told: Told | undefined): ExchangeOutcome {
   try {
-    return { kind: 'json', status, body: JSON.parse(text) as unknown, limit };
+    return { kind: 'json', status, body: JSON.parse(text) as unknown, told };
   } catch {
     return { kind: 'fault', reason: 'malformed', status };
   }

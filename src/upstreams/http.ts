@@ -7,10 +7,11 @@ import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
-import { type Budget, createBudget } from './budget.ts';
+import type { Told, Traffic } from './budget.ts';
+import { type Budget, createBudget } from './budgets.ts';
 import type { ProviderConfig } from './config.ts';
 import { UpstreamError } from './errors.ts';
-import { type ExchangeOutcome, exchange } from './exchange.ts';
+import { type ExchangeOutcome, type ExchangeRequest, exchange } from './exchange.ts';
 import { createNotes } from './notes.ts';
 import type { ProviderStates } from './provider-states.ts';
 import { type Sleep, systemSleep } from './sleep.ts';
@@ -35,8 +36,8 @@ export interface AdapterDeps {
   readonly onCall?: ((call: UpstreamCall) => void) | undefined;
   /** Records the state of every provider of the process. */
   readonly states?: ProviderStates | undefined;
-  /** Called once with each budget, for metrics. */
-  readonly onBudget?: ((provider: string, budget: Budget) => void) | undefined;
+  /** Shared by all clients of the provider, and by all processes; absent: of this adapter alone. */
+  readonly budget?: Budget | undefined;
   /** Memory for answers that are being received, of all providers; absent: of this client alone. */
   readonly answerBytes?: ByteBudget | undefined;
 }
@@ -49,8 +50,6 @@ export interface HttpDeps extends AdapterDeps {
   readonly part?: string | undefined;
   /** Whether a caller waits for the answers: shorter timeouts. */
   readonly isWaitedFor?: boolean | undefined;
-  /** Shared by the clients of one provider; absent: a separate one. */
-  readonly budget?: Budget | undefined;
   /** Retries of a request that the provider refuses as overloaded. Default: as for other failures. */
   readonly overloadRetries?: number | undefined;
   /** Keys, sent with every request and never logged. */
@@ -69,6 +68,10 @@ export interface HttpRequest {
   readonly query?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON by POST. */
   readonly post?: unknown;
+  /** What it costs in the provider's unit. Default 1. */
+  readonly cost?: number | undefined;
+  /** Whether it is for a name that is not in the catalog: those have a smaller share of the budget. */
+  readonly isUnlisted?: boolean | undefined;
   /**
    * The codes that the provider documents for this request: a fact (`ABSENT`, `REFUSED`) or a failure. It is asked about every
    * JSON answer and error; `undefined` = the status decides.
@@ -126,9 +129,6 @@ const BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 500;
 /** A longer `Retry-After` is returned to the caller instead of waiting. */
 const MAX_RETRY_AFTER_SEC = 5;
-const MAX_BUDGET_WAIT_MS = 15_000;
-/** A quote's caller waits 5 s in total: after a longer wait in the queue the quote would be too late. */
-const MAX_QUOTE_WAIT_MS = 2_000;
 /** A caller waits 5 s in total, so one attempt has to end before, unless its request says otherwise. */
 const WAITED_TIMEOUT_MS = 4_000;
 /** Many times a regular quote, price or page. */
@@ -154,10 +154,8 @@ export function createHttp(deps: HttpDeps): Http {
   const sleep = deps.sleep ?? systemSleep;
   const random = deps.random ?? Math.random;
   const logger = deps.logger.child({ provider });
-  const budget = deps.budget ?? createProviderBudget(deps, provider, { isWaitedFor: deps.isWaitedFor });
+  const budget = deps.budget ?? createProviderBudget(deps);
   const answerBytes = deps.answerBytes ?? createByteBudget(ANSWER_BYTES);
-  const timeoutOf = ({ patienceMs = WAITED_TIMEOUT_MS }: HttpRequest) =>
-    deps.isWaitedFor ? Math.min(config.timeoutMs, patienceMs) : config.timeoutMs;
   const breaker = createProviderBreaker(deps, logger);
   const error = (reason: FailureReason, retryAfterSec?: number) =>
     new UpstreamError(deps.publicName, reason, retryAfterSec);
@@ -165,7 +163,8 @@ export function createHttp(deps: HttpDeps): Http {
   const { noteChange, noteFailure, noteAnswer, noteShape, noteThrottle } = createNotes(deps, logger);
 
   async function attempt(request: HttpRequest, url: string): Promise<ExchangeOutcome> {
-    const refused = await budget.take(request.signal);
+    const spending = { cost: request.cost ?? 1, traffic: trafficOf(deps, request) };
+    const refused = await budget.take(spending, request.signal);
     if (refused !== null) {
       noteThrottle(refused.refusedForMs);
       deps.onCall?.({ provider, outcome: 'throttled', ms: 0 });
@@ -178,21 +177,11 @@ export function createHttp(deps: HttpDeps): Http {
       logger.debug({ path: request.path, outcome, ms, ...fields }, 'upstream call');
     };
     try {
-      const outcome = await exchange(
-        { ...deps, answerBytes },
-        {
-          url,
-          method: request.post === undefined ? 'GET' : 'POST',
-          headers: headersOf(deps, request),
-          body: request.post === undefined ? undefined : JSON.stringify(request.post),
-          timeoutMs: timeoutOf(request),
-          maxBodyBytes: request.maxBytes ?? MAX_BODY_BYTES,
-          signal: request.signal,
-        },
-      );
+      const outcome = await exchange({ ...deps, answerBytes }, sentOf(deps, request, url));
       const { status, errno } = { errno: undefined, ...outcome };
       finish(verdict(outcome, request), { status, errno });
-      if (outcome.kind !== 'fault' && outcome.limit) budget.hold(outcome.limit.resetSec * 1000);
+      const told = toldBy(outcome);
+      if (told) await budget.told(spending, told);
       return outcome;
     } catch (thrown) {
       finish('aborted');
@@ -250,6 +239,25 @@ export function createHttp(deps: HttpDeps): Http {
   };
 }
 
+function trafficOf({ isWaitedFor }: HttpDeps, { isUnlisted }: HttpRequest): Traffic {
+  return isUnlisted ? 'unlisted' : isWaitedFor ? 'waiting' : 'background';
+}
+
+/** The request as it is sent. */
+function sentOf(deps: HttpDeps, request: HttpRequest, url: string): ExchangeRequest {
+  const { post, patienceMs = WAITED_TIMEOUT_MS, maxBytes = MAX_BODY_BYTES, signal } = request;
+  const { timeoutMs } = deps.config;
+  return {
+    url,
+    method: post === undefined ? 'GET' : 'POST',
+    headers: headersOf(deps, request),
+    body: post === undefined ? undefined : JSON.stringify(post),
+    timeoutMs: deps.isWaitedFor ? Math.min(timeoutMs, patienceMs) : timeoutMs,
+    maxBodyBytes: maxBytes,
+    signal,
+  };
+}
+
 function headersOf({ secrets }: HttpDeps, { post }: HttpRequest): Readonly<Record<string, string>> {
   const json = 'application/json';
   return {
@@ -269,23 +277,17 @@ function createProviderBreaker({ config, clock }: HttpDeps, logger: Logger) {
   });
 }
 
-/** The request budget of a provider, or a share of it where several clients divide it. */
-export function createProviderBudget(
-  { config, clock, sleep = systemSleep, onBudget }: AdapterDeps,
-  provider: string,
-  {
-    share = 1,
-    isWaitedFor = false,
-  }: { readonly share?: number | undefined; readonly isWaitedFor?: boolean | undefined } = {},
-): Budget {
-  const budget = createBudget({
-    clock,
-    sleep,
-    requestsPerMinute: Math.max(1, Math.floor(config.requestsPerMinute * share)),
-    maxWaitMs: isWaitedFor ? MAX_QUOTE_WAIT_MS : MAX_BUDGET_WAIT_MS,
-  });
-  onBudget?.(provider, budget);
-  return budget;
+/** The budget of a provider whose clients share it with nobody else. */
+export function createProviderBudget({ config, clock, sleep }: AdapterDeps): Budget {
+  return createBudget({ name: 'own', rules: config.rules, clock, sleep });
+}
+
+/** What an answer says about the budget, a refusal by its status included. */
+function toldBy(outcome: ExchangeOutcome): Told | undefined {
+  if (outcome.kind === 'fault') return undefined;
+  const { told } = outcome;
+  const refusedForSec = outcome.kind === 'status' && outcome.status === 429 ? outcome.retryAfterSec : undefined;
+  return refusedForSec === undefined ? told : { windows: [], ...told, refusedForMs: refusedForSec * 1_000 };
 }
 
 /** The one classification of an answer: the provider's documented codes first, then its status. */

@@ -2,7 +2,7 @@ import type { Token } from '../catalog/types.ts';
 import type { UsdPrice } from '../domain/facts.ts';
 import { chunks, gather, toBatch } from './batch.ts';
 import { type ParsedValue, PRICE_USD, readDecimal, readObservedMs } from './readings.ts';
-import type { Batch } from './types.ts';
+import { type Batch, priceKey } from './types.ts';
 
 /** Keeps the URL under 4 kB with the longest ids. */
 const IDS_PER_REQUEST = 60;
@@ -22,13 +22,13 @@ export async function askPrices(
   }
   const batch = await gather(
     chunks([...byId.keys()].sort(), IDS_PER_REQUEST),
-    (ids) => tokensOf(ids).map(({ address }) => address),
+    (ids) => tokensOf(ids).map(priceKey),
     async (ids) => toBatch(await ask(ids, tokensOf(ids))),
   );
   const unknown = tokens.filter(({ coingeckoId }) => coingeckoId === undefined);
   return {
     ...batch,
-    failures: new Map([...batch.failures, ...unknown.map(({ address }) => [address, 'not_configured'] as const)]),
+    failures: new Map([...batch.failures, ...unknown.map((token) => [priceKey(token), 'not_configured'] as const)]),
   };
 
   function tokensOf(ids: readonly string[]): readonly Token[] {

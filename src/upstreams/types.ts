@@ -28,6 +28,8 @@ export interface Batch<T> {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Whether it is for a name that is not in the catalog: those have a smaller share of the provider's budget. */
+  readonly isUnlisted?: boolean | undefined;
 }
 
 /** Collateral APY by token address (`yieldmarket`, `aggregator`, `incentivemarket`). */
@@ -64,10 +66,18 @@ export interface IncentivesPort {
   history(campaignIds: readonly string[], options?: CallOptions): Promise<Batch<RateHistory>>;
 }
 
-/** USD prices by token address. Only tokens with an id at the provider are requested; the others fail as `not_configured`. */
+/**
+ * USD prices of tokens of any chain, by `priceKey`: chains may have the same addresses. Only tokens with an id at the provider are
+ * requested; the others fail as `not_configured`.
+ */
 export interface PricePort {
   readonly name: 'coingecko' | 'defillama';
   usdPrices(tokens: readonly Token[], options?: CallOptions): Promise<Batch<UsdPrice>>;
+}
+
+/** Key of a token in the answers of `PricePort`. */
+export function priceKey({ chainId, address }: Pick<Token, 'chainId' | 'address'>): string {
+  return `${chainId}:${address}`;
 }
 
 /** The lending protocol's public indexer: a secondary source. */

@@ -11,6 +11,8 @@ import {
 import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal, fromUnits, HUNDRED, toUnits, ZERO } from '../shared/decimal.ts';
+import { UpstreamUnavailableError } from '../shared/errors.ts';
+import type { ChainId } from '../shared/ids.ts';
 import type { RoutePort } from '../upstreams/types.ts';
 import { reasonOf, reportOf, type Snapshot } from './refresh.ts';
 import type { RunMode, Warmer } from './types.ts';
@@ -29,12 +31,15 @@ const SOURCE = 'AggregatorOne';
 /** Source of the failure when the collateral has no price. */
 const PRICE_SOURCE = 'prices';
 const CONCURRENCY = 2;
+const LEAST_WAIT_SEC = 10;
+/** The budget stretches a first sweep over minutes: what is measured is published meanwhile. */
+const PUBLISH_EVERY_MS = 10_000;
 /** A sale with a larger gain was measured against a wrong price. */
 const MAX_GAIN_PCT = 5;
 /** A loss that grows by more points than this from one sweep to the next needs confirmation. */
 const MAX_FALL_POINTS = 50;
-/** In a `due` run, sweeps younger than this part of the cadence are not repeated. */
-const FRESH_SHARE = 0.5;
+/** A sweep of all tokens is spread over its cadence: a `due` run measures the oldest of them, in this many runs all. */
+const RUNS_PER_SWEEP = 24;
 
 interface Measured {
   readonly sweep: ExitSweep;
@@ -54,8 +59,8 @@ type Swept =
 
 /**
  * Create the warmer of exit liquidity: each collateral is quoted for sale into the chain's stablecoin at every size. If one
- * size fails, the token stays at last-good. A refusal by the provider ends the sweep; finished tokens are published, and the
- * next run requests the rest only.
+ * size fails, the token stays at last-good. The budget of requests ends a run, and so does a refusal by the provider; finished
+ * tokens are published, and the next run requests the rest.
  */
 export function createExitLiquidityWarmer(
   deps: ExitLiquidityDeps,
@@ -67,10 +72,13 @@ export function createExitLiquidityWarmer(
   const { chainId } = chain;
   const collaterals = sellable(chain);
 
-  const isDue = (token: Token): boolean => {
+  /** Tokens without a measurement or with a failed one, all that are too old, and the oldest of the others. */
+  const due = (): Token[] => {
     const { items, failures } = snapshot.facts(chainId).groups.exitLiquidity;
-    const fact = items.get(token.address);
-    return !fact || failures.has(token.address) || clock.now() - fact.asOfMs > everySec * 1_000 * FRESH_SHARE;
+    const asOfMs = ({ address }: Token): number => (failures.has(address) ? 0 : (items.get(address)?.asOfMs ?? 0));
+    const oldestFirst = collaterals.toSorted((a, b) => asOfMs(a) - asOfMs(b));
+    const overdue = oldestFirst.filter((token) => clock.now() - asOfMs(token) >= everySec * 1_000);
+    return oldestFirst.slice(0, Math.max(overdue.length, Math.ceil(collaterals.length / RUNS_PER_SWEEP)));
   };
 
   const suspectOf = (token: Token): Suspect | undefined =>
@@ -96,47 +104,86 @@ export function createExitLiquidityWarmer(
   return {
     name: `exit-liquidity:${chainId}`,
     groups: ['exitLiquidity'],
-    everySec,
+    everySec: Math.ceil(everySec / RUNS_PER_SWEEP),
     phase: 2,
     run: async (signal: AbortSignal, mode: RunMode) => {
       const attemptedAtMs = clock.now();
-      const queue = mode === 'all' ? [...collaterals] : collaterals.filter(isDue);
-      const items = new Map<string, Fact<ExitSweep>>();
+      const queue = mode === 'all' ? [...collaterals] : due();
       const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
+      let measured = 0;
       let refused: unknown;
       let thrown: unknown;
+      let resumeSec: number | undefined;
+      const gathered = gatherPublications(deps, chainId, attemptedAtMs);
+      const fail = ({ address }: Token, failure: Omit<Failure, 'sinceMs'>): void => {
+        failures.set(address, failure);
+        gathered.failures.set(address, failure);
+      };
       const worker = async (): Promise<void> => {
-        for (let token = queue.shift(); token && refused === undefined; token = queue.shift()) {
+        const isEnded = () => refused !== undefined || resumeSec !== undefined;
+        for (let token = queue.shift(); token && !isEnded(); token = queue.shift()) {
+          await gathered.publish(PUBLISH_EVERY_MS);
           const asOfMs = clock.now();
           const swept = await sweepToken(deps, chain, port, token, signal);
           const suspect = 'sweep' in swept ? doubtSweep(token, swept, asOfMs) : undefined;
           if (suspect && suspect.readings < CONFIRMING_READINGS) {
-            failures.set(token.address, { reason: 'implausible', source: SOURCE, suspect });
+            fail(token, { reason: 'implausible', source: SOURCE, suspect });
             continue;
           }
           if ('sweep' in swept) {
-            items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
+            measured += 1;
+            gathered.items.set(token.address, { value: swept.sweep, asOfMs, source: SOURCE });
             continue;
           }
           const { reason, source = SOURCE, impossiblePct } = swept;
+          if (reason === 'throttled') {
+            // Our own budget ends the sweep, which is no failure: the next run goes on with the tokens that are left.
+            resumeSec ??= waitOf(swept.error);
+            continue;
+          }
           const impossible = impossiblePct && { value: impossiblePct, atMs: asOfMs };
           const implausible = impossible && nextReading(impossible, suspectOf(token), everySec * 1_000);
-          failures.set(token.address, { reason, source, suspect: implausible });
+          fail(token, { reason, source, suspect: implausible });
           thrown ??= swept.error;
-          if (swept.reason === 'rate_limited' || swept.reason === 'throttled') refused ??= swept.error;
+          if (swept.reason === 'rate_limited') refused ??= swept.error;
         }
       };
       const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
       // Also after an abort, because finished measurements are valid.
-      if (items.size + failures.size > 0) {
-        await snapshot.publish(chainId, 'exitLiquidity', { attemptedAtMs, items, failures });
-      }
+      await gathered.publish(0);
       for (const result of ended) if (result.status === 'rejected') throw result.reason;
       if (refused !== undefined) throw refused;
-      if (items.size === 0 && thrown !== undefined) throw thrown;
-      return reportOf(items.size, [...failures.values()]);
+      if (measured === 0 && thrown !== undefined) throw thrown;
+      return { ...reportOf(measured, [...failures.values()]), resumeSec };
     },
   };
+}
+
+/** Gather measurements and failures, and publish those of some time at once. */
+function gatherPublications({ snapshot, clock }: ExitLiquidityDeps, chainId: ChainId, attemptedAtMs: number) {
+  let [items, failures] = [new Map<string, Fact<ExitSweep>>(), new Map<string, Omit<Failure, 'sinceMs'>>()];
+  let publishedMs = attemptedAtMs;
+  return {
+    get items() {
+      return items;
+    },
+    get failures() {
+      return failures;
+    },
+    /** Publish if the last time is at least so long ago, ms. */
+    async publish(afterMs: number): Promise<void> {
+      if (items.size + failures.size === 0 || clock.now() - publishedMs < afterMs) return;
+      const publication = { attemptedAtMs, items, failures };
+      [items, failures] = [new Map(), new Map()];
+      publishedMs = clock.now();
+      await snapshot.publish(chainId, 'exitLiquidity', publication);
+    },
+  };
+}
+
+/** Seconds until the budget permits further requests. */
+function waitOf(error: unknown): number {
+  return (error instanceof UpstreamUnavailableError ? error.requestedWaitSec : undefined) ?? LEAST_WAIT_SEC;
 }
 
 /** The loss of a sale, percent; without a route everything. */

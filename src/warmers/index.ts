@@ -85,7 +85,6 @@ export function createWarmers(deps: WarmersDeps): readonly Warmer[] {
         : []),
       createIncentivesWarmer(deps, chain, upstreams.incentives, cadences.incentives),
       createIncentiveHistoryWarmer(deps, chain, upstreams.incentives, cadences.incentiveHistory),
-      createPricesWarmer(deps, chain, upstreams.prices, cadences.prices),
       createExitLiquidityWarmer(deps, chain, upstreams.routes, cadences.exitLiquidity),
       ...(chain.contracts.publicAllocator === undefined
         ? []
@@ -94,5 +93,10 @@ export function createWarmers(deps: WarmersDeps): readonly Warmer[] {
       createTvlWarmer(deps, chain, cadences.tvl),
     ];
   });
-  return [...perChain, createStableIndexWarmer(deps, catalog.chains, upstreams.stableIndex, cadences.slowApy)];
+  const { chains } = catalog;
+  return [
+    ...perChain,
+    createPricesWarmer(deps, chains, upstreams.prices, cadences.prices),
+    createStableIndexWarmer(deps, chains, upstreams.stableIndex, cadences.slowApy),
+  ];
 }

@@ -18,6 +18,8 @@ export interface RunReport {
   readonly suspects?: number | undefined;
   /** Of the failures: undated values that a reading after a whole cadence may confirm. */
   readonly awaiting?: number | undefined;
+  /** Seconds until the run may go on, where the budget of a provider has ended it; absent = it is complete. */
+  readonly resumeSec?: number | undefined;
 }
 
 /** Outcome of a run for a request. `elsewhere` = another process has the lease. */

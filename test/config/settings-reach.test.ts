@@ -72,6 +72,10 @@ beforeAll(async () => {
       SNAPSHOT_FILE: join(folder, 'snapshot.json'),
       STABLEWATCH_API_KEY: 'key-of-stablewatch',
       ROYCO_API_KEY: 'key-of-royco',
+      PENDLE_API_KEY: 'key-of-pendle',
+      MERKL_API_KEY: 'key-of-merkl',
+      MORPHO_API_KEY: 'key-of-morpho',
+      UPSTREAM_LIMITS: 'ALL=1000000/minute GECKOTERMINAL=77/10s',
       OPENOCEAN_CHAIN_4663: 'robinhood',
       COINGECKO_API_KEY: 'key-of-coingecko',
       OPENOCEAN_API_KEY: 'key-of-openocean',
@@ -233,7 +237,13 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   },
 
   UPSTREAM_TIMEOUT_MS: () => expect([...timeoutsMs]).toContain(9_872),
+  UPSTREAM_LIMITS: async () => {
+    const { quotas } = (await shown.get('/health')).body;
+    const { windows } = quotas.find(({ provider }: Json) => provider === 'geckoterminal');
+    expect(windows).toEqual([{ window: '10s', limit: 77, isStated: false }]);
+  },
   PENDLE_URL: asked('pendle'),
+  PENDLE_API_KEY: keyed('pendle', 'authorization'),
   DEFILLAMA_YIELDS_URL: asked('defillama-yields'),
   DEFILLAMA_COINS_URL: async () => {
     shown.world.upstreams.faults.set('coingecko', { kind: 'status', status: 503 });
@@ -247,6 +257,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   ROYCO_URL: asked('royco'),
   ROYCO_API_KEY: keyed('royco', 'x-api-key'),
   MERKL_URL: asked('merkl'),
+  MERKL_API_KEY: keyed('merkl', 'x-api-key'),
   COINGECKO_URL: asked('coingecko'),
   COINGECKO_API_KEY: keyed('coingecko', 'x-cg-demo-api-key'),
   GECKOTERMINAL_URL: async () => {
@@ -254,6 +265,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
     asked('geckoterminal')();
   },
   KYBERSWAP_URL: asked('kyberswap'),
+  KYBERSWAP_CLIENT_ID: keyed('kyberswap', 'x-client-id'),
   OPENOCEAN_URL: asked('openocean'),
   OPENOCEAN_CHAIN_4663: async () => {
     // The contract of the local chain does not accept the router of that venue, which the catalog has with this setting.
@@ -262,6 +274,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   },
   OPENOCEAN_API_KEY: keyed('openocean', 'apikey'),
   MORPHO_API_URL: asked('morpho'),
+  MORPHO_API_KEY: keyed('morpho', 'authorization'),
 
   LISTING_MIN_DAYS_TO_MATURITY: async () => {
     const { body } = await shown.get('/v1/strategies');
@@ -289,7 +302,8 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
     await strict.refresh('prices');
     expect([await readsAfter(7), await readsAfter(7)]).toEqual([0, expect.toSatisfy((count) => count > 0)]);
   },
-  REFRESH_EXIT_LIQUIDITY_SEC: cadence,
+  // A sweep is spread over its cadence.
+  REFRESH_EXIT_LIQUIDITY_SEC: (name) => expect([...delaysMs]).toContain(Math.ceil(secondsOf(name) / 24) * 950),
   REFRESH_DEPLOYMENT_SEC: cadence,
   REFRESH_POSITION_HISTORY_SEC: cadence,
   REFRESH_TVL_SEC: cadence,

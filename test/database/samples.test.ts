@@ -256,17 +256,17 @@ describe('noteRun', () => {
     await history.begin(1, { scope: 'a', ...range }, block);
     expect(await history.records()).toEqual([{ chainId: 1, range, found: 0, run: null }]);
     const note = async (run: Partial<IndexerRunRecord>) => {
-      await history.noteRun(1, { atMs: 1_000, head: null, expected: null, failure: null, ...run });
+      await history.noteRun(1, { atMs: 1_000, head: null, headMs: null, expected: null, failure: null, ...run });
       return (await history.records())[0]?.run;
     };
-    const read = { atMs: 1_000, head: 71n, expected: 3, failure: null, failingSinceMs: null };
-    expect(await note({ head: 71n, expected: 3 })).toEqual(read);
+    const read = { atMs: 1_000, head: 71n, headMs: 900, expected: 3, failure: null, failingSinceMs: null };
+    expect(await note({ head: 71n, headMs: 900, expected: 3 })).toEqual(read);
     await note({ atMs: 2_000, failure: 'rate_limited' });
     const failing = { ...read, atMs: 3_000, failure: 'timeout', failingSinceMs: 2_000 };
     expect(await note({ atMs: 3_000, failure: 'timeout' })).toEqual(failing);
     expect(await note({ atMs: 4_000 })).toEqual({ ...read, atMs: 4_000 });
     // A chain without a cursor has nothing to record.
-    await history.noteRun(4663, { atMs: 1, head: null, expected: null, failure: 'timeout' });
+    await history.noteRun(4663, { atMs: 1, head: null, headMs: null, expected: null, failure: 'timeout' });
     expect(await history.records()).toHaveLength(1);
   });
 });

@@ -7,6 +7,7 @@ import { tokenSeed } from '../../devnet/seed/tokens.ts';
 import { createCatalog, curatedChains, type Market, type Token } from '../../src/catalog/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { type Batch, resolvePool, type Upstreams } from '../../src/upstreams/index.ts';
+import { priceKey } from '../../src/upstreams/types.ts';
 import { adaptersOf, must, NOW, startTestUpstreams, type TestUpstreams } from './upstreams-support.ts';
 
 /** The service's adapters against the simulated providers: they read the seeded values. */
@@ -87,12 +88,12 @@ describe('prices', () => {
     const [first, second] = adapters.prices;
     const prices = whole(await first.usdPrices(wanted));
     for (const token of wanted) {
-      expect(prices.get(token.address)?.usd.toFixed()).toBe(
+      expect(prices.get(priceKey(token))?.usd.toFixed()).toBe(
         new Decimal(tokenSeed(token.chainId, token.symbol).usdPrice).toFixed(),
       );
     }
     const others = await second.usdPrices(wanted);
-    expect([...others.failures.keys()]).toEqual([up.token('sNUSD').address]);
+    expect([...others.failures.keys()]).toEqual([priceKey(up.token('sNUSD'))]);
   });
 
   test('default: charts and candles', async () => {

@@ -83,7 +83,7 @@ export function must<T>(value: T | undefined, what: string): T {
 
 /** The service's adapters, over simulated providers. */
 export function adaptersOf({ urls }: Pick<TestUpstreams, 'urls'>, clock: Clock): ServiceUpstreams {
-  const at = (baseUrl: string) => ({ baseUrl, requestsPerMinute: 10_000 });
+  const at = (baseUrl: string) => ({ baseUrl, limits: { minute: 10_000 } });
   return createUpstreams({
     config: upstreamsConfig({
       pendle: at(urls.pendle),

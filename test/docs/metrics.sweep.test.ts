@@ -62,7 +62,7 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
       {
         place: 1,
         status: 'ok',
-        head: { number: 1n },
+        head: { timestamp: 1n },
         capabilities: { simulateV1: 'works', stateOverrides: 'works' },
       },
     ],
@@ -77,7 +77,9 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
   for (const outcome of ['ok', 'absent', 'aborted', ...FAILURE_REASONS]) {
     metrics.upstreamCall({ provider: 'coingecko', outcome, ms: 1 });
   }
-  metrics.upstreamBudget('coingecko', { requestsPerMinute: 30, used: () => 1 });
+  metrics.watchQuotas(() => [
+    { publicName: 'coingecko', windows: [{ window: 'month', limit: 10_000, forecast: 6_800 }] },
+  ]);
   for (const outcome of ['ok', 'rate_limited', 'rejected', 'timeout', 'unreachable']) {
     metrics.rpcCall({ chainId: 1, node: 1, outcome, ms: 1 });
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../src/upstreams/config.ts';
+import { PROVIDERS } from '../../src/upstreams/limits.ts';
 import { describeAdapter } from '../upstreams/conformance.ts';
 import { type LoadedRecording, laterCases, loadRecording } from '../upstreams/recorded.ts';
 import { complaints, type DoctorWorld, startDoctorWorld } from './world.ts';

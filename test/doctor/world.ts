@@ -28,14 +28,19 @@ export interface DoctorWorld {
 /** Long enough for a busy machine. */
 const PROVIDER_TIMEOUT_MS = '12000';
 
-/** Start a local world, a Redis and a database that all is well with. @param ownChains for tests that move their time */
-export async function startDoctorWorld({ ownChains = false } = {}): Promise<DoctorWorld> {
+/**
+ * Start a local world, a Redis and a database that all is well with.
+ * @param ownChains for tests that move their time
+ * @param isLimited whether its providers have the limits of the real ones
+ */
+export async function startDoctorWorld({ ownChains = false, isLimited = false } = {}): Promise<DoctorWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-doctor-'));
   const database = await createTestDatabase();
   const redis = await startRedis();
   const world = await startWorld({
     dataDir: folder,
     mining: 'auto',
+    isLimited,
     databaseUrl: database.url,
     startChains: ownChains
       ? (options) => startChains({ ...options, clock: { now: () => Date.now() - SEEDING_MS } })

@@ -3,15 +3,31 @@ import { blocksBehind, type IndexerRecord, indexerStatus } from '../../src/domai
 
 const NOW_MS = 1_000_000_000;
 const range = { fromBlock: 10n, fromMs: 0, toBlock: 100n, toMs: NOW_MS, isWhole: true };
-const run = { atMs: NOW_MS - 15_000, head: 101n, expected: 3, failure: null, failingSinceMs: null };
+const run = {
+  atMs: NOW_MS - 15_000,
+  head: 101n,
+  headMs: NOW_MS - 15_000,
+  expected: 3,
+  failure: null,
+  failingSinceMs: null,
+};
 
 const cases: readonly (readonly [Pick<IndexerRecord, 'range' | 'run'>, string, bigint | null])[] = [
   [{ range, run }, 'following', 1n],
   [{ range: { ...range, isWhole: false }, run }, 'backfilling', 1n],
   [{ range: { ...range, toMs: run.atMs - 3_600_001 }, run: { ...run, head: 401n } }, 'behind', 301n],
-  // 300 blocks of a fast chain are seconds, and a chain that makes no blocks is not behind.
+  // An hour is an hour, whatever number of blocks it has, and a chain that makes no blocks is not behind.
   [{ range: { ...range, toMs: run.atMs - 3_600_000 }, run: { ...run, head: 40_000n } }, 'following', 39_900n],
-  [{ range: { ...range, toMs: run.atMs - 90_000_000 }, run: { ...run, head: 350n } }, 'following', 250n],
+  [{ range: { ...range, toMs: run.atMs - 3_600_001 }, run: { ...run, head: 102n } }, 'behind', 2n],
+  [
+    {
+      range: { ...range, toMs: run.atMs - 90_000_000 },
+      run: { ...run, head: 5_000n, headMs: run.atMs - 90_000_000 + 60_000 },
+    },
+    'following',
+    4_900n,
+  ],
+  [{ range: { ...range, toMs: run.atMs - 3_600_001 }, run: { ...run, headMs: null } }, 'following', 1n],
   // The head of a run may be of a node that is late.
   [{ range, run: { ...run, head: 99n } }, 'following', 0n],
   [{ range, run: { ...run, atMs: NOW_MS - 600_001 } }, 'stopped', 1n],

@@ -9,6 +9,7 @@ const SECRET = /whsec_[A-Za-z0-9+/=_-]+/g;
 const MEASURED = new Map([
   ['correlationId', '<correlation id>'],
   ['latencyMs', '<latency>'],
+  ['spentInDay', '<requests>'],
   ['gasUsd', '<gas>'],
 ]);
 const LOOPBACK = /127\.0\.0\.1:\d+/g;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCandles, createCharts } from '../../src/services/charts.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { systemTimers, type Timers } from '../../src/shared/timers.ts';
 import { chainOf } from '../domain/world.ts';
@@ -17,86 +18,91 @@ function clockOf() {
   };
 }
 
-/** Request many unknown assets. @returns the number of requests to the provider */
-async function flood(ask: (n: number) => Promise<unknown>): Promise<unknown[]> {
-  const refusals: unknown[] = [];
-  for (let n = 0; n < 100; n += 1) await ask(n).catch((error: unknown) => refusals.push(error));
-  return refusals;
-}
-
 describe('createCharts', () => {
   const world = () => {
     const clock = clockOf();
     const requested: string[] = [];
+    const unlisted: string[] = [];
     const charts = createCharts({
       clock,
       timeouts: systemTimers,
       isOurs: (coinId) => coinId === OURS,
       upstream: {
-        chart: async (coinId) => {
+        chart: async (coinId, _days, _currency, options) => {
           requested.push(coinId);
+          if (options?.isUnlisted) unlisted.push(coinId);
           return coinId === OURS ? { prices: [[1, 2]], marketCaps: [], totalVolumes: [] } : null;
         },
       },
     });
-    return { clock, requests: requested, charts };
+    return { clock, requests: requested, unlisted, charts };
   };
 
-  it('default: always requests catalog coins, after any other requests', async () => {
-    const { charts, requests: request } = world();
-    await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
+  it('default', async () => {
+    const { charts } = world();
     expect(await charts.chart(OURS, 7, 'usd')).toMatchObject({ source: 'coingecko', prices: [[1, 2]] });
-    expect(request.at(-1)).toBe(OURS);
   });
 
-  it('error: UpstreamUnavailableError when the quota of unlisted coins is used up, with the waiting time', async () => {
+  it('behavior: a coin that is not in the catalog is requested as such', async () => {
+    const { charts, unlisted } = world();
+    await charts.chart(OURS, 7, 'usd');
+    await charts.chart('made-up', 7, 'usd');
+    expect(unlisted).toEqual(['made-up']);
+  });
+
+  it.each([
+    [1, 5],
+    [7, 30],
+    [365, 30],
+  ])('behavior: a chart of %s days is requested again after %s minutes', async (days, minutes) => {
     const { charts, requests, clock } = world();
-    const refusals = await flood((n) => charts.chart(`made-up-${n}`, 7, 'usd'));
-    expect(requests.length).toBeGreaterThan(0);
-    expect(requests.length + refusals.length).toBe(100);
-    expect(refusals[0]).toMatchObject({
-      code: 'upstream_unavailable',
-      details: { provider: 'coingecko', reason: 'throttled' },
-      retryAfterSec: expect.any(Number),
-    });
-    clock.pass(MINUTE_MS);
-    expect(await charts.chart('made-up-later', 7, 'usd')).toBe(null);
+    await charts.chart(OURS, days, 'usd');
+    clock.pass(minutes * MINUTE_MS - 1);
+    await charts.chart(OURS, days, 'usd');
+    expect(requests).toHaveLength(1);
+    clock.pass(1);
+    await charts.chart(OURS, days, 'usd');
+    expect(requests).toHaveLength(2);
   });
 
-  it('behavior: does not request an unknown coin again within a minute', async () => {
+  it('behavior: does not request an unknown coin again soon', async () => {
     const { charts, requests: input, clock } = world();
     for (let n = 0; n < 50; n += 1) expect(await charts.chart('made-up', 7, 'usd')).toBe(null);
     expect(input).toEqual(['made-up']);
-    clock.pass(MINUTE_MS);
+    clock.pass(30 * MINUTE_MS);
     await charts.chart('made-up', 7, 'usd');
     expect(input).toHaveLength(2);
   });
 });
 
 describe('createCandles', () => {
-  it('behavior: catalog tokens are always requested; unlisted ones are refused', async () => {
+  it('behavior: a token that is not in the catalog is requested as such, its pool as well as its candles', async () => {
     const chain = chainOf(1);
-    const addresses: Address[] = [];
+    const unlisted: [string, boolean | undefined][] = [];
     const { candles } = createCandles({
       clock: clockOf(),
       timeouts: systemTimers,
       chain: () => chain,
       upstream: {
-        deepestPool: async (_chain, token) => {
-          addresses.push(token);
-          return null;
+        deepestPool: async (_chain, _token, options) => {
+          unlisted.push(['pool', options?.isUnlisted]);
+          return { address: '0x1', name: 'a', dex: 'b', reserveUsd: new Decimal(1), side: 'base' };
         },
-        candles: async () => ({ candles: [], dropped: 0 }),
+        candles: async (_chain, _pool, _query, options) => {
+          unlisted.push(['candles', options?.isUnlisted]);
+          return { candles: [], dropped: 0 };
+        },
       },
     });
     const query = { chainId: 1, timeframe: 'hour', aggregate: 1, limit: 10 } as const;
-    const madeUp = (n: number) => `0xfade${n.toString(16).padStart(36, '0')}` as Address;
-    const refusals = await flood((n) => candles({ ...query, token: madeUp(n) }));
-    expect(refusals.length).toBeGreaterThan(50);
-    expect(refusals[0]).toMatchObject({ code: 'upstream_unavailable', details: { provider: 'geckoterminal' } });
     const ours = chain.tokens[0]?.address as Address;
-    expect(await candles({ ...query, token: ours })).toBe(null);
-    expect(addresses.at(-1)).toBe(ours);
+    for (const token of [`0xfade${'0'.repeat(36)}` as Address, ours]) await candles({ ...query, token });
+    expect(unlisted).toEqual([
+      ['pool', true],
+      ['candles', true],
+      ['pool', false],
+      ['candles', false],
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ const record = (failure: string | null): IndexerRecord => ({
   chainId: 1,
   range: null,
   found: 0,
-  run: { atMs: 0, head: null, expected: null, failure, failingSinceMs: null },
+  run: { atMs: 0, head: null, headMs: null, expected: null, failure, failingSinceMs: null },
 });
 
 test('behavior: records that nobody has asked for in the last minute are read anew before they are shown', async () => {

@@ -58,7 +58,7 @@ describe('createRefreshes', () => {
     let isYoung = false;
     const all = [1, 2, 3].map(() => refreshes.refresh(1, 'prices', () => isYoung));
     await settle();
-    expect(asked).toEqual(['prices:1']);
+    expect(asked).toEqual(['prices']);
     publish('oracle', time.clock.now());
     publish('price', time.clock.now());
     isYoung = true;

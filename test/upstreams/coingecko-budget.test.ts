@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { createCoingecko } from '../../src/upstreams/coingecko/client.ts';
+import { upstreamsConfig } from '../../src/upstreams/config.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 
 const ids = (url: URL) => (url.searchParams.get('ids') ?? '').split(',');
@@ -24,17 +25,23 @@ describe(createCoingecko, () => {
   it('behavior: charts never use up the budget of prices', async () => {
     const { requests: request, fetch } = provider();
     const { prices, charts } = createCoingecko({
-      config: { baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, requestsPerMinute: 30 },
+      config: upstreamsConfig({ coingecko: { baseUrl: 'http://127.0.0.1:1', apiKey: 'demo' } }).coingecko,
       fetch,
       clock: { now: () => 1_800_000_000_000 },
       logger: silentLogger,
       sleep: async () => {},
     });
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, i) => charts.chart(`coin-${i}`, 7, 'usd')),
-    );
+    const outcomesOf = (isUnlisted: boolean, count: number) =>
+      Promise.allSettled(Array.from({ length: count }, (_, i) => charts.chart(`coin-${i}`, 7, 'usd', { isUnlisted })));
+    const invented = await outcomesOf(true, 100);
+    expect(invented.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(90);
+    // Those of the catalog have the rest of their share.
+    const sent = request.length;
+    await charts.chart('weth', 7, 'usd').catch(() => {});
+    expect(request).toHaveLength(sent + 1);
+    const outcomes = await outcomesOf(false, 200);
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-    expect(refused.length).toBeGreaterThan(30);
+    expect(refused.length).toBeGreaterThan(150);
     for (const error of refused) expect(error).toBeInstanceOf(UpstreamError);
 
     const [chain] = createCatalog(curatedChains).chains;

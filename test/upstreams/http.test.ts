@@ -183,7 +183,7 @@ describe('createHttp', () => {
 
   it('behavior: records the latest answer, the beginning and reason of failures, and our own budget apart', async () => {
     const states = createProviderStates(deps.clock);
-    const http = make({ requestsPerMinute: 2 }, { ...deps, states });
+    const http = make({ rules: { limits: { minute: 2 } } }, { ...deps, states });
     const state = () => {
       const [{ provider: _provider, isWaitedFor: _isWaitedFor, part: _part, ...rest } = {}] = states.list();
       return JSON.parse(JSON.stringify(rest));
@@ -228,7 +228,7 @@ describe('createHttp', () => {
   });
 
   it('error: UpstreamError `throttled` without a request when our budget is used up', async () => {
-    const http = make({ requestsPerMinute: 2 });
+    const http = make({ rules: { limits: { minute: 2 } } });
     await http.request(get);
     await expect(http.request(get)).rejects.toMatchObject({ reason: 'throttled', retryAfterSec: 60 });
     expect(provider.requests).toHaveLength(1);
@@ -239,7 +239,7 @@ describe('createHttp', () => {
   it('error: UpstreamError with the reason of the provider when our budget permits no further try', async () => {
     provider.fault({ status: 500 });
     const states = createProviderStates(deps.clock);
-    const http = make({ requestsPerMinute: 2 }, { ...deps, states });
+    const http = make({ rules: { limits: { minute: 2 } } }, { ...deps, states });
     await expect(http.request(get)).rejects.toMatchObject({ reason: 'server_error' });
     expect(provider.requests).toHaveLength(1);
     expect(states.list()).toMatchObject([{ status: 'failing', reason: 'server_error' }]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/shared/logger.ts';
-import { createUpstreams, PROVIDERS, UPSTREAM_DEFAULTS, upstreamsConfig } from '../../src/upstreams/index.ts';
+import { createUpstreams, PROVIDERS, upstreamsConfig } from '../../src/upstreams/index.ts';
 
 describe('createUpstreams', () => {
   it('behavior: sends nothing before a port is called', () => {
@@ -8,7 +8,7 @@ describe('createUpstreams', () => {
       throw new Error('sent');
     };
     const upstreams = createUpstreams({
-      config: UPSTREAM_DEFAULTS,
+      config: upstreamsConfig(),
       fetch,
       clock: { now: () => 0 },
       logger: silentLogger,
@@ -25,10 +25,19 @@ describe('createUpstreams', () => {
 
 describe('upstreamsConfig', () => {
   it('behavior: completes given settings', () => {
-    const config = upstreamsConfig({ royco: { apiKey: 'k' }, merkl: { baseUrl: 'http://127.0.0.1:1', timeoutMs: 5 } });
+    const merkl = { baseUrl: 'http://127.0.0.1:1', timeoutMs: 5 };
+    const defaults = upstreamsConfig();
+    const config = upstreamsConfig({
+      royco: { apiKey: 'k' },
+      merkl,
+      coingecko: { apiKey: 'k' },
+      pendle: { limits: { minute: 500 } },
+    });
     expect(Object.keys(config)).toEqual([...PROVIDERS]);
-    expect(config.royco).toEqual({ ...UPSTREAM_DEFAULTS.royco, apiKey: 'k' });
-    expect(config.merkl).toMatchObject({ baseUrl: 'http://127.0.0.1:1', timeoutMs: 5, requestsPerMinute: 120 });
-    expect(config.pendle).toEqual(UPSTREAM_DEFAULTS.pendle);
+    expect(config.royco).toEqual({ ...defaults.royco, apiKey: 'k' });
+    expect(config.merkl).toEqual({ ...defaults.merkl, ...merkl });
+    expect(config.coingecko.rules.limits).toEqual({ minute: 100, month: 10_000 });
+    expect(defaults.coingecko.rules.limits.minute).toBeLessThan(100);
+    expect(config.pendle.rules).toEqual({ ...defaults.pendle.rules, limits: { minute: 500 } });
   });
 });

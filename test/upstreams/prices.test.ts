@@ -3,6 +3,7 @@ import { createCoingecko } from '../../src/upstreams/coingecko/client.ts';
 import { createDefillamaCoins } from '../../src/upstreams/defillama-coins/client.ts';
 import { createGeckoterminal } from '../../src/upstreams/geckoterminal/client.ts';
 import { mapDeepestPool } from '../../src/upstreams/geckoterminal/map.ts';
+import { priceKey } from '../../src/upstreams/types.ts';
 import { type FakeProvider, type SeenRequest, startFakeProvider } from './support/server.ts';
 import {
   API_KEY,
@@ -91,18 +92,18 @@ describe('time of a price', () => {
     const time = reported === undefined ? {} : { last_updated_at: reported };
     provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 1, ...time } } });
     const { values, measuredMs } = await createCoingecko(deps).prices.usdPrices([usdc]);
-    expect([values.size, measuredMs?.get(usdc.address)]).toEqual([1, expected]);
+    expect([values.size, measuredMs?.get(priceKey(usdc))]).toEqual([1, expected]);
     const stamp = reported === undefined ? {} : { timestamp: reported };
     const coins = { 'coingecko:usd-coin': { price: 1, confidence: 0.99, ...stamp } };
     provider.respond({ 'GET /prices/current/coingecko:usd-coin': { coins } });
     const second = await createDefillamaCoins(deps).usdPrices([usdc]);
-    expect([second.values.size, second.measuredMs?.get(usdc.address)]).toEqual([1, expected]);
+    expect([second.values.size, second.measuredMs?.get(priceKey(usdc))]).toEqual([1, expected]);
   });
 
   it('error: implausible if it is a day ahead', async () => {
     provider.respond({ 'GET /simple/price': { 'usd-coin': { usd: 1, last_updated_at: AHEAD_SEC } } });
     const { values, failures } = await createCoingecko(deps).prices.usdPrices([usdc]);
-    expect([values.size, failures.get(usdc.address)]).toEqual([0, 'implausible']);
+    expect([values.size, failures.get(priceKey(usdc))]).toEqual([0, 'implausible']);
   });
 });
 

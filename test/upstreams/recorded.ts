@@ -15,7 +15,7 @@ import {
   recordingSchema,
 } from '../../src/doctor/recording/format.ts';
 import type { Address } from '../../src/shared/ids.ts';
-import type { ProviderName } from '../../src/upstreams/config.ts';
+import type { ProviderName } from '../../src/upstreams/limits.ts';
 import type { Batch } from '../../src/upstreams/types.ts';
 import type { CommonCase, Expectation } from './conformance.ts';
 import type { Routes, SeenRequest } from './support/server.ts';
@@ -39,7 +39,7 @@ const PROVIDERS: Readonly<Record<ProviderName, { readonly simulator: Provider; r
   geckoterminal: { simulator: 'geckoterminal', keyed: false },
   kyberswap: { simulator: 'kyberswap', keyed: true },
   openocean: { simulator: 'openocean', keyed: true },
-  morphoApi: { simulator: 'morpho', keyed: false },
+  morphoApi: { simulator: 'morpho', keyed: true },
 };
 
 const SURFACES = surfacesOf(createCatalog(curatedChains));

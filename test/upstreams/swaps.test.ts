@@ -193,14 +193,14 @@ describe('createPendle', () => {
     });
   });
 
-  it('behavior: names no aggregator without a fee or a receiver', async () => {
+  it('behavior: names one aggregator, and no fee without a receiver', async () => {
     provider.respond({ 'POST /v3/sdk/1/convert': fixture('pendle-convert') });
     const { feeReceiver: _, ...withoutReceiver } = ptRequest;
     const { quotes } = createPendle(deps);
     expect((await quotes.quote({ ...ptRequest, feeBps: 0 }))?.feeBps).toBe(0);
     expect((await quotes.quote(withoutReceiver))?.feeBps).toBe(0);
     for (const { body } of provider.requests) {
-      expect(body).not.toHaveProperty('aggregators');
+      expect(body).toMatchObject({ aggregators: ['kyberswap'] });
       expect(body).not.toHaveProperty('kyberSwapParams');
     }
   });
@@ -254,7 +254,9 @@ describe('createKyberswap budget', () => {
       'GET /ethereum/api/v1/routes': fixture('kyberswap-route'),
       'POST /ethereum/api/v1/route/build': fixture('kyberswap-build'),
     });
-    const { routes, quotes } = createKyberswap(testDeps(provider.url, { requestsPerMinute: 8 }));
+    const { routes, quotes } = createKyberswap(
+      testDeps(provider.url, { rules: { limits: { minute: 20 }, shares: { background: 0.1 } } }),
+    );
     const { chain, tokenIn, tokenOut, amountIn } = swapRequest;
     await routes.route({ chain, tokenIn, tokenOut, amountIn });
     await expect(routes.route({ chain, tokenIn, tokenOut, amountIn })).rejects.toMatchObject({
@@ -266,15 +268,17 @@ describe('createKyberswap budget', () => {
 });
 
 describe('createPendle budget', () => {
-  it('behavior: reads and quotes share one budget', async () => {
+  it('behavior: reads and quotes share one budget of computing units, and a quote names its aggregator', async () => {
     provider.respond({
       'GET /v2/markets/all': fixture('pendle-markets'),
       'POST /v3/sdk/1/convert': fixture('pendle-convert'),
     });
-    const { apys, quotes } = createPendle(testDeps(provider.url, { requestsPerMinute: 2 }));
+    const { apys, quotes } = createPendle(testDeps(provider.url, { rules: { limits: { minute: 14 } } }));
     await apys.apys(ptRequest.chain, [token('PT-apyUSD-5NOV2026')]);
+    expect(await quotes.quote(ptRequest)).toMatchObject({ source: 'YieldMarket' });
     await expect(quotes.quote(ptRequest)).rejects.toMatchObject({ reason: 'throttled' });
-    expect(provider.requests).toHaveLength(1);
+    const bodies = provider.requests.flatMap(({ body }) => (body === undefined ? [] : [body]));
+    expect(bodies).toMatchObject([{ aggregators: ['kyberswap'] }]);
   });
 });
 

@@ -7,7 +7,7 @@ import { atPar, ethereum, fails, NOW_MS, sizeOf, token, world } from './world.ts
 describe('exit-liquidity', () => {
   const prime = async (w: ReturnType<typeof world>) => {
     await w.run('lending-state:1');
-    await w.run('prices:1');
+    await w.run('prices');
   };
   const sold = token('sUSDe').address;
 
@@ -75,6 +75,47 @@ describe('exit-liquidity', () => {
     expect([...requested].filter((address) => done.has(address))).toEqual([]);
     expect(w.facts().groups.exitLiquidity.items.size).toBe(sellable(ethereum).length);
     expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
+  });
+
+  test('behavior: our own budget ends a run without a failure, and the next run measures the rest', async () => {
+    const w = world();
+    await prime(w);
+    const sound = w.ports.routes.route;
+    let left = 40;
+    w.ports.routes = {
+      route: (request, options) => {
+        left -= 1;
+        return left < 0 ? Promise.reject(new UpstreamError('AggregatorOne', 'throttled', 9)) : sound(request, options);
+      },
+    };
+    expect(await w.run('exit-liquidity:1', 'due')).toMatchObject({
+      items: 10,
+      failures: 0,
+      retryable: 0,
+      resumeSec: 9,
+    });
+    expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
+    left = Number.POSITIVE_INFINITY;
+    const report = await w.run('exit-liquidity:1', 'due');
+    expect([report.items, report.resumeSec]).toEqual([sellable(ethereum).length - 10, undefined]);
+  });
+
+  test('behavior: a sweep is spread over its cadence, the oldest measurements first', async () => {
+    const w = world();
+    await prime(w);
+    await w.run('exit-liquidity:1', 'due');
+    const asOf = () => [...w.facts().groups.exitLiquidity.items.values()].map(({ asOfMs }) => asOfMs - NOW_MS);
+    const all = sellable(ethereum).length;
+    expect(asOf()).toEqual(Array.from({ length: all }, () => 0));
+    const perRun: number[] = [];
+    for (let run = 0; run < 24; run += 1) {
+      await w.time.advance(1_800_000);
+      await prime(w);
+      perRun.push((await w.run('exit-liquidity:1', 'due')).items);
+    }
+    // None is older than the cadence, and no run measures more than its part.
+    expect(Math.min(...asOf())).toBeGreaterThan(0);
+    expect(Math.max(...perRun)).toBe(Math.ceil(all / 24));
   });
 
   test('behavior: never exceeds the allowed parallel sales, and skips tokens without a venue', async () => {

@@ -1,18 +1,40 @@
 import { describe, expect, test } from 'vitest';
 import type { Token } from '../../src/catalog/types.ts';
 import { createMemoryLease } from '../../src/snapshot/lease.ts';
+import { priceKey } from '../../src/upstreams/types.ts';
 import { createWarmerRunner } from '../../src/warmers/runner/runner.ts';
 import type { Warmer } from '../../src/warmers/types.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { all, fails, NOW_MS, pct, token, world } from './world.ts';
 
 describe('prices', () => {
+  test('behavior: one request for the tokens of all chains, and an address that both have is priced by its own coin', async () => {
+    const w = world();
+    const [first] = w.ports.prices;
+    const asked: number[] = [];
+    w.ports.prices = [
+      {
+        name: 'coingecko',
+        usdPrices: (tokens) => {
+          asked.push(...new Set(tokens.map(({ chainId }) => chainId)));
+          return first.usdPrices(tokens);
+        },
+      },
+      w.ports.prices[1],
+    ];
+    await w.run('prices');
+    expect(asked).toEqual([1, 4663]);
+    const native = token('ETH').address;
+    expect(w.facts().groups.price.failures.get(native)?.reason).toBe('not_configured');
+    expect(w.facts(4663).groups.price.items.get(native)?.source).toBe('coingecko');
+  });
+
   const sourceOf = (w: ReturnType<typeof world>, symbol: string) =>
     w.facts().groups.price.items.get(token(symbol).address)?.source;
 
   test('behavior: a token without an id at both providers is not configured, and the attempt succeeds', async () => {
     const w = world();
-    expect(await w.run('prices:1')).toMatchObject({ retryable: 0 });
+    expect(await w.run('prices')).toMatchObject({ retryable: 0 });
     const { failures, lastSuccessMs } = w.facts().groups.price;
     expect(failures.get(token('sUSDS').address)?.reason).toBe('not_configured');
     expect(lastSuccessMs).toBe(NOW_MS);
@@ -23,14 +45,14 @@ describe('prices', () => {
     const w = world();
     const [first, second] = w.ports.prices;
     const requested: string[] = [];
-    const missing = token('DAI').address;
-    await w.run('prices:1');
+    const missing = priceKey(token('DAI'));
+    await w.run('prices');
     w.ports.prices = [
       {
         name: 'coingecko',
         usdPrices: async (tokens) => {
           const { values, failures } = await first.usdPrices(tokens);
-          const remaining = [...values].filter(([address]) => address !== missing);
+          const remaining = [...values].filter(([key]) => key !== missing);
           return { values: new Map(remaining), failures: new Map([...failures, [missing, 'implausible' as const]]) };
         },
       },
@@ -42,14 +64,14 @@ describe('prices', () => {
         },
       },
     ];
-    await w.run('prices:1');
+    await w.run('prices');
     expect([requested, sourceOf(w, 'DAI'), sourceOf(w, 'USDC')]).toEqual([['DAI'], 'defillama', 'coingecko']);
   });
 
   test('behavior: the second provider answers for all during an outage of the first, and its gaps stay not configured', async () => {
     const w = world();
     w.ports.prices = [{ name: 'coingecko', usdPrices: fails('rate_limited') }, w.ports.prices[1]];
-    expect(await w.run('prices:1')).toMatchObject({ retryable: 0 });
+    expect(await w.run('prices')).toMatchObject({ retryable: 0 });
     expect(sourceOf(w, 'USDC')).toBe('defillama');
     expect(w.facts().groups.price.failures.get(token('sUSDS').address)?.reason).toBe('not_configured');
   });
@@ -57,7 +79,7 @@ describe('prices', () => {
   test('behavior: during an outage of the second, tokens without a first price keep their reason', async () => {
     const w = world();
     const [first] = w.ports.prices;
-    await w.run('prices:1');
+    await w.run('prices');
     w.ports.prices = [
       {
         name: 'coingecko',
@@ -66,7 +88,7 @@ describe('prices', () => {
       { name: 'defillama', usdPrices: fails('timeout') },
     ];
     const before = w.facts().groups.price.items;
-    await w.run('prices:1');
+    await w.run('prices');
     const { items, failures } = w.facts().groups.price;
     expect(items).toEqual(before);
     expect(failures.get(token('USDC').address)?.reason).toBe('missing');
@@ -77,17 +99,16 @@ describe('prices', () => {
     const usdc = token('USDC').address;
     const priced =
       (usd: string) => async (tokens: Parameters<ReturnType<typeof world>['ports']['prices'][0]['usdPrices']>[0]) =>
-        all(
-          tokens.filter(({ coingeckoId }) => coingeckoId).map(({ address }) => address),
-          (address) => ({ usd: pct(address === usdc ? usd : '1') }),
-        );
+        all(tokens.filter(({ coingeckoId }) => coingeckoId).map(priceKey), (key) => ({
+          usd: pct(key === priceKey(token('USDC')) ? usd : '1'),
+        }));
     const refreshWith = async (w: ReturnType<typeof world>, first: string, second: string | null) => {
       w.ports.prices = [
         { name: 'coingecko', usdPrices: priced(first) },
         { name: 'defillama', usdPrices: second === null ? fails('timeout') : priced(second) },
       ];
       await w.time.advance(300_000);
-      const report = await w.run('prices:1');
+      const report = await w.run('prices');
       const { items, failures } = w.facts().groups.price;
       const fact = items.get(usdc);
       return [fact?.value.usd.toFixed(), fact?.source, failures.get(usdc)?.suspect?.value.toFixed(), report.awaiting];
@@ -138,7 +159,7 @@ describe('prices', () => {
         { name: 'coingecko', usdPrices: fails('rate_limited') },
         { name: 'defillama', usdPrices: fails('timeout') },
       ];
-      await expect(w.run('prices:1')).rejects.toMatchObject({ reason: 'rate_limited' });
+      await expect(w.run('prices')).rejects.toMatchObject({ reason: 'rate_limited' });
       expect(w.facts().groups.price.failures.get(usdc)).toMatchObject({
         reason: 'rate_limited',
         suspect: { readings: 1 },
@@ -157,9 +178,9 @@ describe('prices', () => {
     test('shows a loss of the peg by a single source within a minute, if that dates its prices', async () => {
       const w = world();
       await refreshWith(w, '1', null);
-      const known = w.warmers.find(({ name }) => name === 'prices:1');
+      const known = w.warmers.find(({ name }) => name === 'prices');
       if (!known) throw new Error('a warmer of prices expected');
-      const prices: Warmer = { ...known, run: (signal, mode) => w.run('prices:1', mode, signal) };
+      const prices: Warmer = { ...known, run: (signal, mode) => w.run('prices', mode, signal) };
       const { clock, timers } = w.time;
       const lease = createMemoryLease();
       const reported: (string | undefined)[] = [];
@@ -169,7 +190,7 @@ describe('prices', () => {
           name: 'coingecko',
           usdPrices: async (tokens) => ({
             ...(await priced('0.7')(tokens)),
-            measuredMs: new Map(tokens.map(({ address }) => [address, clock.now()])),
+            measuredMs: new Map(tokens.map((each) => [priceKey(each), clock.now()])),
           }),
         },
         { name: 'defillama', usdPrices: fails('timeout') },
@@ -190,11 +211,8 @@ describe('prices', () => {
       'on a first start %s of one provider is compared with the oracle and not published',
       async (absurd) => {
         const { address } = token('sUSDe');
-        const collateral = (usd: string) => async (tokens: readonly { address: string }[]) =>
-          all(
-            tokens.map((each) => each.address),
-            (each) => ({ usd: pct(each === address ? usd : '1') }),
-          );
+        const collateral = (usd: string) => async (tokens: readonly Token[]) =>
+          all(tokens.map(priceKey), (key) => ({ usd: pct(key === priceKey(token('sUSDe')) ? usd : '1') }));
         const first = async (second: string | null) => {
           const w = world();
           await w.run('lending-state:1');
@@ -202,7 +220,7 @@ describe('prices', () => {
             { name: 'coingecko', usdPrices: collateral(absurd) },
             { name: 'defillama', usdPrices: second === null ? fails('timeout') : collateral(second) },
           ];
-          await w.run('prices:1');
+          await w.run('prices');
           const { items, failures } = w.facts().groups.price;
           return [items.get(address)?.value.usd.toFixed(), failures.get(address)?.suspect?.value.toFixed()];
         };
@@ -220,16 +238,15 @@ describe('prices', () => {
         const w = world();
         await w.run('lending-state:1');
         const { address } = token('sUSDe');
-        const scaled = (factor: string) => async (tokens: readonly { address: string }[]) =>
-          all(
-            tokens.map((each) => each.address),
-            (each) => ({ usd: pct(each === address ? '1.1' : '1').times(factor) }),
-          );
+        const scaled = (factor: string) => async (tokens: readonly Token[]) =>
+          all(tokens.map(priceKey), (key) => ({
+            usd: pct(key === priceKey(token('sUSDe')) ? '1.1' : '1').times(factor),
+          }));
         w.ports.prices = [
           { name: 'coingecko', usdPrices: scaled('100') },
           { name: 'defillama', usdPrices: second === null ? fails('timeout') : scaled(second) },
         ];
-        await w.run('prices:1');
+        await w.run('prices');
         expect(w.facts().groups.price.items.get(address)?.value.usd.toFixed()).toBe(shown);
       },
     );
@@ -241,10 +258,9 @@ describe('prices', () => {
       'on a first start a false price of a loan token (%s) is compared with two oracles',
       async (_, symbol, isFalse) => {
         const actual = (usd: string) => async (tokens: readonly Token[]) =>
-          all(
-            tokens.map(({ address }) => address),
-            (address) => ({ usd: pct(tokens.some((t) => t.address === address && isFalse(t.symbol)) ? usd : '1') }),
-          );
+          all(tokens.map(priceKey), (key) => ({
+            usd: pct(tokens.some((t) => priceKey(t) === key && isFalse(t.symbol)) ? usd : '1'),
+          }));
         const first = async (second: string | null) => {
           const w = world();
           await w.run('lending-state:1');
@@ -252,7 +268,7 @@ describe('prices', () => {
             { name: 'coingecko', usdPrices: actual('900000000') },
             { name: 'defillama', usdPrices: second === null ? fails('timeout') : actual(second) },
           ];
-          await w.run('prices:1');
+          await w.run('prices');
           const { items, failures } = w.facts().groups.price;
           const { address } = token(symbol);
           return [items.get(address)?.value.usd.toFixed(), failures.get(address)?.suspect?.value.toFixed()];
@@ -271,8 +287,8 @@ describe('prices', () => {
   describe('an old price of a provider', () => {
     const usdc = token('USDC').address;
     const MINUTE = 60_000;
-    const found = (usd: string, agoMin: number) => async (tokens: readonly { readonly address: string }[]) => {
-      const keys = tokens.map(({ address }) => address);
+    const found = (usd: string, agoMin: number) => async (tokens: readonly Token[]) => {
+      const keys = tokens.map(priceKey);
       const measuredMs = new Map(keys.map((key) => [key, NOW_MS - agoMin * MINUTE]));
       return { ...all(keys, () => ({ usd: pct(usd) })), measuredMs };
     };
@@ -282,7 +298,7 @@ describe('prices', () => {
         { name: 'coingecko', usdPrices: found(...first) },
         { name: 'defillama', usdPrices: second === null ? fails('timeout') : found(...second) },
       ];
-      await w.run('prices:1');
+      await w.run('prices');
       const fact = w.facts().groups.price.items.get(usdc);
       return [fact?.source, fact && (NOW_MS - fact.asOfMs) / MINUTE];
     };

@@ -36,7 +36,7 @@ const FAULTS = [
     (w) => Object.assign(w.ports.stableIndex, { pools: fails('timeout') }),
   ],
   ['incentives:1', ['incentives'], (w) => Object.assign(w.ports.incentives, { live: fails('timeout') })],
-  ['prices:1', ['price'], (w) => w.ports.prices.map((port) => Object.assign(port, { usdPrices: fails('timeout') }))],
+  ['prices', ['price'], (w) => w.ports.prices.map((port) => Object.assign(port, { usdPrices: fails('timeout') }))],
   ['exit-liquidity:1', ['exitLiquidity'], (w) => Object.assign(w.ports.routes, { route: fails('timeout') })],
   [
     'deployment:1',

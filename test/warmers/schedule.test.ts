@@ -56,6 +56,12 @@ describe('delayAfter', () => {
     );
   });
 
+  test('behavior: a run that a budget has ended goes on when that permits it, at the next turn at the latest', () => {
+    const ended = (resumeSec: number): RunOutcome => ({ report: { items: 3, failures: 0, retryable: 0, resumeSec } });
+    expect(delayAfter(300, 0, ended(20), () => 0.5)).toBe(30_000);
+    expect(delayAfter(300, 0, ended(4_000), () => 0.5)).toBe(300_000);
+  });
+
   test('behavior: requests an unconfirmed value without a date after its whole cadence, never earlier', () => {
     const awaiting: RunOutcome = { report: { items: 3, failures: 1, retryable: 0, awaiting: 1 } };
     expect(delayAfter(300, 0, awaiting, () => 0.9)).toBe(300_000);

@@ -22,7 +22,7 @@ const position = (n: number, over: Partial<TvlPosition> = {}): TvlPosition => ({
 async function warmed(): Promise<World> {
   const w = world();
   await w.run('lending-state:1');
-  await w.run('prices:1');
+  await w.run('prices');
   return w;
 }
 const tvlOf = (w: World, chainId = 1) => w.facts(chainId).groups.tvl.items.get(TVL_KEY)?.value;
@@ -57,7 +57,7 @@ describe('tvl', () => {
     const w = world();
     w.ports.aggregator.apys = fails('server_error');
     await w.run('lending-state:1');
-    await w.run('prices:1');
+    await w.run('prices');
     w.positions = new Map([[1, ethereum.markets.map((each) => position(1, { marketId: each.id, borrowShares: 0n }))]]);
     await w.run('tvl:1');
     expect(tvlOf(w)).toMatchObject({ positions: ethereum.markets.length });
@@ -82,7 +82,7 @@ describe('tvl', () => {
     expect(await w.run('tvl:1')).toEqual({ items: 0, failures: 1, retryable: 1 });
     expect(tvlOf(w)).toBeUndefined();
     expect(w.logs).toContain('tvl cannot be computed');
-    await w.run('prices:1');
+    await w.run('prices');
     await w.run('tvl:1');
     expect(tvlOf(w)).toMatchObject({ positions: 1 });
   });
@@ -135,7 +135,7 @@ describe('createTvl', () => {
     const [other] = catalog.chain(4663)?.markets ?? [];
     if (!other) throw new Error('no market');
     await w.run('lending-state:4663');
-    await w.run('prices:4663');
+    await w.run('prices');
     w.positions = new Map([[4663, [position(2, { marketId: other.id })]]]);
     await w.run('tvl:4663');
     const both = tvl();

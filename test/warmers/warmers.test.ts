@@ -15,8 +15,7 @@ describe('createWarmers', () => {
         "1 collateral-apy-onchain:1 600",
         "1 incentives:1 1800",
         "2 incentive-history:1 1800",
-        "1 prices:1 300",
-        "2 exit-liquidity:1 43200",
+        "2 exit-liquidity:1 1800",
         "1 shared-liquidity:1 300",
         "2 borrow-history:1 1800",
         "2 tvl:1 300",
@@ -26,10 +25,10 @@ describe('createWarmers', () => {
         "1 collateral-apy-onchain:4663 600",
         "1 incentives:4663 1800",
         "2 incentive-history:4663 1800",
-        "1 prices:4663 300",
-        "2 exit-liquidity:4663 43200",
+        "2 exit-liquidity:4663 1800",
         "2 borrow-history:4663 1800",
         "2 tvl:4663 300",
+        "1 prices 300",
         "1 stable-index 43200",
       ]
     `);

@@ -15,6 +15,7 @@ import { createMemorySnapshot } from '../../src/snapshot/memory.ts';
 import type { SnapshotStore } from '../../src/snapshot/types.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';
 import type { Batch, RouteRequest } from '../../src/upstreams/types.ts';
+import { priceKey } from '../../src/upstreams/types.ts';
 import type { WarmerUpstreams } from '../../src/warmers/index.ts';
 import { createWarmers } from '../../src/warmers/index.ts';
 import type {
@@ -118,8 +119,8 @@ export function world(): World {
   const price = (name: 'coingecko' | 'defillama', usd: string): Ports['prices'][0] => ({
     name,
     usdPrices: async (tokens) => ({
-      values: new Map(tokens.filter((t) => t.coingeckoId).map(({ address }) => [address, { usd: pct(usd) }])),
-      failures: new Map(tokens.filter((t) => !t.coingeckoId).map(({ address }) => [address, 'not_configured'])),
+      values: new Map(tokens.filter((t) => t.coingeckoId).map((t) => [priceKey(t), { usd: pct(usd) }])),
+      failures: new Map(tokens.filter((t) => !t.coingeckoId).map((t) => [priceKey(t), 'not_configured'])),
     }),
   });
   const ports: Ports = {

@@ -10,7 +10,7 @@ import { createPositionHistoryReads } from '../../services/position-history.ts';
 import { failureWord } from '../../shared/errors.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { HistoryRun } from '../../telemetry/metrics-history.ts';
-import { createBudget } from '../../upstreams/budget.ts';
+import { createBudget } from '../../upstreams/budgets.ts';
 import { createPositionHistoryWarmer } from '../../warmers/position-history.ts';
 import type { Warmer } from '../../warmers/types.ts';
 import { forRequests } from '../beside-runs.ts';
@@ -43,17 +43,13 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       const ofChain = nodes.get(chain.chainId);
       if (!ofChain) return [];
       const budget = createBudget({
+        name: 'history',
         clock,
-        sleep: async () => {},
-        requestsPerMinute: HISTORY_REQUESTS_PER_MINUTE,
-        maxWaitMs: 0,
+        rules: { limits: { minute: HISTORY_REQUESTS_PER_MINUTE } },
+        backgroundWaitMs: 0,
       });
-      const take = async (requests: number): Promise<boolean> => {
-        // A step may need more requests than the bucket holds: then all that are left are taken, so that it still runs.
-        if (await budget.take()) return false;
-        for (let taken = 1; taken < requests; taken += 1) if (await budget.take()) break;
-        return true;
-      };
+      const take = async (requests: number): Promise<boolean> =>
+        (await budget.take({ cost: requests, traffic: 'background' })) === null;
       const indexer = createChainIndexer({
         nodes: ofChain,
         chain,
@@ -70,8 +66,14 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
   const index = async (chainId: ChainId, signal: AbortSignal): Promise<number> => {
     const indexer = indexers.get(chainId);
     if (!indexer) return 0;
-    const note = (head: bigint | null, failure: string | null) =>
-      history.noteRun(chainId, { atMs: clock.now(), head, expected: indexer.state()?.expected ?? null, failure });
+    const note = (known: KnownHead | null, failure: string | null) =>
+      history.noteRun(chainId, {
+        atMs: clock.now(),
+        head: known?.head ?? null,
+        headMs: known?.headAtMs ?? null,
+        expected: indexer.state()?.expected ?? null,
+        failure,
+      });
     let run: IndexerRun;
     try {
       run = await indexer.run(signal);
@@ -79,7 +81,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       if (!signal.aborted) {
         const newest = newestHead(indexer, nodes.get(chainId));
         // A failure to record the run must not hide the reason why the run failed.
-        await note(newest?.head ?? null, failureWord(error)).catch(() => {});
+        await note(newest, failureWord(error)).catch(() => {});
         // Without this the distance would stay as it was before the failures. A new process knows it from the database alone.
         const cursor = indexer.state()?.cursor ?? (await history.cursor(chainId).catch(() => null));
         if (cursor && newest) onRun?.({ ...NOTHING_READ, chainId, ...distanceOf(cursor, newest) });
@@ -87,7 +89,7 @@ export function createPositionHistoryWiring(deps: PositionHistoryDeps): Position
       throw error;
     }
     const state = indexer.state();
-    await note(state?.head ?? null, null);
+    await note(state, null);
     onRun?.({ ...run, chainId, ...(state ? distanceOf(state.cursor, state) : { isWhole: false }) });
     return run.logs;
   };

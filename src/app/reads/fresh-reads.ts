@@ -2,7 +2,7 @@ import { createHeadReader } from '../../chain/transactions.ts';
 import type { RedisConnections } from '../../redis/connections.ts';
 import type { FreshReadServices } from '../../resolvers/common/read-services.ts';
 import { createBlockWaits } from '../../services/fresh-reads/block-waits.ts';
-import { createJobs, createRefreshes, type Jobs } from '../../services/fresh-reads/refreshes.ts';
+import { createJobs, createRefreshes } from '../../services/fresh-reads/refreshes.ts';
 import { READER_WAIT_MS } from '../../shared/calls/wait-timeout.ts';
 import { systemTimers } from '../../shared/timers.ts';
 import type { AppDeps } from '../deps.ts';
@@ -29,8 +29,13 @@ export function createFreshReads(deps: FreshReadsDeps): FreshReads {
   const timers = deps.timeouts ?? systemTimers;
   const jobs = createJobs({ pricesMinSec: env.REFRESH_PRICES_MIN_SEC });
   const { runner, snapshot } = snapshotWiring;
+  const minIntervalsSec = new Map(
+    [...readerNodes.keys()].flatMap((chainId) =>
+      Object.values(jobs).map(({ warmerOf, minIntervalSec }) => [warmerOf(chainId), minIntervalSec] as const),
+    ),
+  );
   const requests =
-    redisConnections && createRefreshRequests(redisConnections, jobs, env.ROLE === 'api' ? null : runner);
+    redisConnections && createRefreshRequests(redisConnections, minIntervalsSec, env.ROLE === 'api' ? null : runner);
   const blockWaits = createBlockWaits({
     readers: new Map([...readerNodes].map(([chainId, nodes]) => [chainId, createHeadReader(nodes)])),
     timers,
@@ -66,16 +71,15 @@ export function createFreshReads(deps: FreshReadsDeps): FreshReads {
  */
 function createRefreshRequests(
   connections: RedisConnections,
-  jobs: Jobs,
+  minIntervalsSec: ReadonlyMap<string, number>,
   runner: Pick<SnapshotWiring['runner'], 'runForRequest'> | null,
 ) {
   const channel = `${connections.prefix}:refresh-requests`;
   const sender = connections.connect('refresh-requests');
   const listener = runner && connections.connect('refresh-requests-notices', { channel });
   listener?.on('message', (_channel: string, name: string) => {
-    const job = Object.values(jobs).find(({ warmer }) => name.startsWith(`${warmer}:`));
-    // A name that no warmer has is refused by the runner.
-    if (job) void runner?.runForRequest(name, job.minIntervalSec * 1_000).catch(() => {});
+    const minIntervalSec = minIntervalsSec.get(name);
+    if (minIntervalSec !== undefined) void runner?.runForRequest(name, minIntervalSec * 1_000).catch(() => {});
   });
   return {
     ask: async (name: string) => {

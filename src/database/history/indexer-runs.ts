@@ -22,7 +22,7 @@ export function rangeOf(row: RangeRow): ReadRange {
 export async function noteRun(
   db: Database,
   chainId: ChainId,
-  { atMs, head, expected, failure }: IndexerRunRecord,
+  { atMs, head, headMs, expected, failure }: IndexerRunRecord,
 ): Promise<void> {
   const at = new Date(atMs);
   await db
@@ -31,6 +31,7 @@ export async function noteRun(
       ran_at: at,
       // A run that failed at once knows neither.
       head_block: head === null ? ref('head_block') : val(String(head)),
+      head_at: headMs === null ? ref('head_at') : val(new Date(headMs)),
       expected: expected === null ? ref('expected') : val(expected),
       failure,
       failing_since: failure === null ? null : fn.coalesce('failing_since', val(at)),
@@ -56,6 +57,7 @@ export async function readRecords(db: Database): Promise<readonly IndexerRecord[
     run: row.ran_at && {
       atMs: row.ran_at.getTime(),
       head: row.head_block === null ? null : BigInt(row.head_block),
+      headMs: row.head_at?.getTime() ?? null,
       expected: row.expected,
       failure: row.failure,
       failingSinceMs: row.failing_since?.getTime() ?? null,

@@ -1,6 +1,9 @@
+import { cadencesOf } from '../../app/settings.ts';
 import type { Catalog } from '../../catalog/types.ts';
-import { PROVIDERS, type ProviderConfig, type ProviderName } from '../../upstreams/config.ts';
+import type { ProviderConfig } from '../../upstreams/config.ts';
 import { UpstreamError } from '../../upstreams/errors.ts';
+import { PROVIDERS, type ProviderName } from '../../upstreams/limits.ts';
+import { priceKey } from '../../upstreams/types.ts';
 import { labelOf } from '../catalog/read.ts';
 import { clockSampleOf } from '../core/clock-samples.ts';
 import { countingLogger } from '../core/counting-logger.ts';
@@ -9,6 +12,7 @@ import { describeQuota, quotaOf } from '../core/quota.ts';
 import { createRecordedFetch, type RecordedExchange } from '../core/recorded-fetch.ts';
 import { type Check, type Line, type LineMaker, linesOf } from '../core/types.ts';
 import { failed, judgeDates, judgeItems, judgeRates } from './assessment.ts';
+import { describePlan, type Refresh } from './plan.ts';
 import { surfacesOf } from './surfaces.ts';
 import type { ProviderSurface, SurfaceContext } from './types.ts';
 
@@ -53,7 +57,11 @@ export function checkProviders(deps: ProviderDeps): readonly Check[] {
       const results = await Promise.all(own.map((surface) => checkSurface(surface, deps, signal)));
       const exchanges = results.flatMap((result) => result.exchanges);
       noteClock(provider, exchanges, deps);
-      return [...results.flatMap(({ lines }) => lines), ...describeProvider(provider, exchanges, deps)];
+      const cadences = cadencesOf(deps);
+      const refreshes = own.flatMap(({ cadence }, i) =>
+        cadence === undefined ? [] : [{ exchanges: results[i]?.exchanges ?? [], everySec: cadences[cadence] }],
+      );
+      return [...results.flatMap(({ lines }) => lines), ...describeProvider(provider, exchanges, refreshes, deps)];
     },
   }));
 }
@@ -117,7 +125,7 @@ async function checkSurface(surface: ProviderSurface, deps: ProviderDeps, signal
 function namesOf({ chains }: Catalog): (key: string) => string {
   const names = new Map<string, string>(
     chains.flatMap(({ tokens, markets }) => [
-      ...tokens.map(({ address, symbol }) => [address, symbol] as const),
+      ...tokens.flatMap((token) => [token.address, priceKey(token)].map((key) => [key, token.symbol] as const)),
       ...markets.map((market) => [market.id, labelOf(market)] as const),
     ]),
   );
@@ -127,12 +135,22 @@ function namesOf({ chains }: Catalog): (key: string) => string {
 function describeProvider(
   provider: ProviderName,
   exchanges: readonly RecordedExchange[],
+  refreshes: readonly Refresh[],
   deps: ProviderDeps,
 ): readonly Line[] {
+  const { rules, apiKey, timeoutMs } = deps.providers[provider];
   const make = linesOf(AREA, SETTINGS[provider]);
   if (exchanges.length === 0) return [make.none('speed', 'received no request')];
   return [
-    speedOf(make, exchanges, deps.providers[provider].timeoutMs),
+    speedOf(make, exchanges, timeoutMs),
+    ...describePlan(make, {
+      provider,
+      limits: rules.limits,
+      hasKey: apiKey !== undefined,
+      isConfigured: deps.env.UPSTREAM_LIMITS !== undefined,
+      exchanges,
+      refreshes,
+    }),
     describeQuota(make, quotaOf(exchanges), 'get a key or a larger plan'),
   ];
 }

@@ -6,6 +6,7 @@ import { createDefillamaYields } from '../../upstreams/defillama-yields/client.t
 import { createPendle } from '../../upstreams/pendle/client.ts';
 import { createRoyco } from '../../upstreams/royco/client.ts';
 import { createStablewatch } from '../../upstreams/stablewatch/client.ts';
+import { priceKey } from '../../upstreams/types.ts';
 import { lendingSurfaces } from './lending-surfaces.ts';
 import { optional, outcomeOf, single } from './outcome.ts';
 import { swapSurfaces } from './swap-surfaces.ts';
@@ -35,6 +36,7 @@ const apySurfaces: readonly ProviderSurface[] = [
     provider: 'pendle',
     name: 'implied_apys',
     publicName: 'yieldmarket',
+    cadence: 'yieldmarketApy',
     timeFields: null,
     maxAgeSec: DAY,
     ask: async (deps, { catalog, nowMs }, signal) => {
@@ -103,7 +105,10 @@ function priced(catalog: Catalog): readonly Token[] {
 }
 
 const priceSurfaces: readonly ProviderSurface[] = [
-  pricesOf('coingecko', 'coingecko', (deps) => createCoingecko(deps).prices, ['last_updated_at']),
+  {
+    ...pricesOf('coingecko', 'coingecko', (deps) => createCoingecko(deps).prices, ['last_updated_at']),
+    cadence: 'prices',
+  },
   pricesOf('defillamaCoins', 'defillama', createDefillamaCoins, ['timestamp'], 0.1),
   {
     provider: 'coingecko',
@@ -138,9 +143,9 @@ function pricesOf(
     ask: async (deps, { catalog }, signal) => {
       const tokens = priced(catalog);
       if (tokens.length === 0) return undefined;
-      const byAddress = new Map(tokens.map((token) => [token.address as string, token]));
-      return outcomeOf<UsdPrice>(await create(deps).usdPrices(tokens, optional(signal)), ({ usd }, address) => {
-        const token = byAddress.get(address);
+      const byKey = new Map(tokens.map((token) => [priceKey(token), token]));
+      return outcomeOf<UsdPrice>(await create(deps).usdPrices(tokens, optional(signal)), ({ usd }, key) => {
+        const token = byKey.get(key);
         return token === undefined ? [] : [{ kind: 'price', token, usd }];
       });
     },

@@ -2,8 +2,8 @@ import type { Catalog, Market, Token } from '../../catalog/types.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
-import type { ProviderName } from '../../upstreams/config.ts';
 import type { AdapterDeps } from '../../upstreams/http.ts';
+import type { ProviderName } from '../../upstreams/limits.ts';
 
 /** Input of surfaces. Requests depend on the catalog and this context alone, so that a recording can be replayed. */
 export interface SurfaceContext {
@@ -41,6 +41,8 @@ export interface ProviderSurface {
   readonly maxAgeSec: number;
   /** Maximum plausible share of unknown items, such as for a secondary source. Default: none. */
   readonly mayLack?: number | undefined;
+  /** Cadence of the refresh that makes exactly these requests; absent: they are for readers, or a sample of a refresh. */
+  readonly cadence?: 'prices' | 'yieldmarketApy' | undefined;
   /**
    * `undefined` = the catalog has nothing to request.
    * @throws UpstreamError

@@ -8,6 +8,8 @@ export interface IndexerRunRecord {
   readonly atMs: number;
   /** Newest block of the chain; `null` = not known. */
   readonly head: bigint | null;
+  /** Its time, ms; `null` = not known. */
+  readonly headMs: number | null;
   /** Openings and creations of markets that are to be found; `null` = not known. */
   readonly expected: number | null;
   /** The reason of its failure; `null` = it did not fail. */
@@ -35,8 +37,6 @@ export type IndexerStatus = (typeof INDEXER_STATUSES)[number];
 const STOPPED_AFTER_MS = 600_000;
 /** As the alarm HistoryBehind has it. */
 const BEHIND_MS = 3_600_000;
-/** A chain that makes no blocks is not behind: of an hour, no chain has fewer. */
-const BEHIND_BLOCKS = 250n;
 
 /** Blocks between the newest one of the chain and the newest one that was read; `null` = not known. */
 export function blocksBehind({ range, run }: Pick<IndexerRecord, 'range' | 'run'>): bigint | null {
@@ -51,6 +51,7 @@ export function indexerStatus(record: Pick<IndexerRecord, 'range' | 'run'>, nowM
   if (!range) return 'never';
   if (run && isFromFuture(run.atMs, nowMs)) return 'unknown';
   if (run && nowMs - run.atMs > STOPPED_AFTER_MS) return 'stopped';
-  if (run && run.atMs - range.toMs > BEHIND_MS && (blocksBehind(record) ?? 0n) > BEHIND_BLOCKS) return 'behind';
+  // Of a chain that makes no blocks the newest one is old as well.
+  if (run?.headMs != null && run.headMs - range.toMs > BEHIND_MS) return 'behind';
   return range.isWhole ? 'following' : 'backfilling';
 }

@@ -122,6 +122,30 @@ const providerHealth = z.looseObject({
   throttledUntil: dateTime('Until when our own budget holds requests back; absent = it does not.').optional(),
 });
 
+const quotaHealth = z.looseObject({
+  provider: z.string().describe('Public name of the provider.'),
+  unit: z.string().describe('Unit in which the provider counts: requests, or computing units.'),
+  spentInDay: jsonNumber('Use of the last day in the unit of the provider, of all processes that share Redis.', {
+    min: 0,
+  }),
+  heldUntil: dateTime('Until when nothing is sent because the provider has said so; absent = it has not.').optional(),
+  windows: z
+    .array(
+      z.looseObject({
+        window: z.string().describe('10s, minute, week or month (30 days).'),
+        limit: jsonNumber('What it permits in the window, in the unit of the provider.', { min: 1 }),
+        isStated: z.boolean().describe('Whether the limit is the one that its headers state.'),
+        forecast: jsonNumber(
+          'Use of a whole window at the rate of the last day, in the unit of the provider; a week and a month only.',
+          {
+            min: 0,
+          },
+        ).optional(),
+      }),
+    )
+    .describe('The windows in which it counts.'),
+});
+
 export const healthBody = z
   .looseObject({
     status: z
@@ -200,6 +224,9 @@ export const healthBody = z
       .looseObject(alertJobFields)
       .optional()
       .describe('The jobs of alerts; absent = not read from the database yet.'),
+    quotas: z
+      .array(quotaHealth)
+      .describe('What each provider permits in its own unit, what is used of it, and where that leads.'),
     providers: z
       .array(providerHealth)
       .describe(

@@ -9,7 +9,8 @@ import type { RequestedRun } from '../../warmers/types.ts';
 
 /** A warmer that requests can run, and the least time between two of its runs. */
 interface Job {
-  readonly warmer: string;
+  /** Name of the warmer that measures a chain. */
+  readonly warmerOf: (chainId: ChainId) => string;
   readonly group: FactGroup;
   readonly minIntervalSec: number;
 }
@@ -19,8 +20,8 @@ export type Jobs = Readonly<Record<Refreshable, Job>>;
 /** Market state costs requests to our own nodes only; prices cost quotas of providers. */
 export function createJobs({ pricesMinSec }: { readonly pricesMinSec: number }): Jobs {
   return {
-    market_state: { warmer: 'lending-state', group: 'lendingState', minIntervalSec: 2 },
-    prices: { warmer: 'prices', group: 'price', minIntervalSec: pricesMinSec },
+    market_state: { warmerOf: (chainId) => `lending-state:${chainId}`, group: 'lendingState', minIntervalSec: 2 },
+    prices: { warmerOf: () => 'prices', group: 'price', minIntervalSec: pricesMinSec },
   };
 }
 
@@ -44,7 +45,7 @@ type Ended = Awaited<ReturnType<RefreshPort['refresh']>>;
 /** Create the measurements for requests. All that ask for the same facts at a time share one. */
 export function createRefreshes(deps: RefreshesDeps): RefreshPort {
   const { jobs, snapshot, runHere, askOthers, clock, timers, maxWaitMs, onEnd } = deps;
-  const nameOf = (chainId: ChainId, group: Refreshable) => `${jobs[group].warmer}:${chainId}`;
+  const nameOf = (chainId: ChainId, group: Refreshable) => jobs[group].warmerOf(chainId);
   const groupOf = (chainId: ChainId, group: Refreshable) => snapshot.facts(chainId).groups[jobs[group].group];
   const asking = new Map<string, Promise<boolean>>();
 

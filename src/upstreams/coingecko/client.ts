@@ -13,11 +13,6 @@ import type { PriceChartPort, PricePort } from '../types.ts';
 import { mapPriceChart, mapPrices } from './map.ts';
 import { chartRefusalSchema, marketChartSchema, simplePriceSchema } from './schema.ts';
 
-/**
- * Share of the provider's budget for charts, which any caller may request. The rest is reserved for prices, which all USD values
- * depend on.
- */
-const CHART_SHARE = 0.8;
 /** A refusal with status 200 has the provider's code, and no price of a coin. */
 const answeredCodes: Documented = ({ status, body }) => {
   const code = status < 400 ? providerCode(body) : undefined;
@@ -39,6 +34,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
   const header = baseUrl.includes('//pro-api.') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key';
   const common = {
     ...deps,
+    budget: deps.budget ?? createProviderBudget(deps),
     publicName: 'coingecko',
     secrets: apiKey === undefined ? {} : { headers: { [header]: apiKey } },
   };
@@ -46,14 +42,12 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
     ...common,
     provider: 'coingecko',
     part: 'prices',
-    budget: createProviderBudget(deps, 'coingecko', { share: 1 - CHART_SHARE }),
   });
   const onDemand = createHttp({
     ...common,
     provider: 'coingecko-charts',
     part: 'charts',
     isWaitedFor: true,
-    budget: createProviderBudget(deps, 'coingecko-charts', { share: CHART_SHARE, isWaitedFor: true }),
   });
   return {
     prices: {
@@ -77,6 +71,7 @@ export function createCoingecko(deps: AdapterDeps): { prices: PricePort; charts:
           params: { id: coinId },
           query: { vs_currency: currency, days: String(days) },
           documented: chartCodes,
+          isUnlisted: options?.isUnlisted,
           signal: options?.signal,
         });
         if (body === ABSENT) return null;

@@ -3,7 +3,7 @@ import type { UsdPrice } from '../../domain/facts.ts';
 import { MAX_CHART_POINTS } from '../../shared/contract/list-bounds.ts';
 import { parsePrice } from '../prices.ts';
 import { MAX_CHART_AMOUNT, MAX_CHART_PRICE, type ParsedValue, readObservedMs } from '../readings.ts';
-import type { PriceChart } from '../types.ts';
+import { type PriceChart, priceKey } from '../types.ts';
 import type { MarketChart, SimplePrice } from './schema.ts';
 
 export function mapPrices(
@@ -13,7 +13,7 @@ export function mapPrices(
 ): readonly (readonly [string, ParsedValue<UsdPrice>])[] {
   return tokens.map((token) => {
     const coin = answer[token.coingeckoId ?? ''];
-    return [token.address, parsePrice(coin?.usd, coin?.last_updated_at, nowMs)];
+    return [priceKey(token), parsePrice(coin?.usd, coin?.last_updated_at, nowMs)];
   });
 }
 

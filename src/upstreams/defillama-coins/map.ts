@@ -3,6 +3,7 @@ import type { UsdPrice } from '../../domain/facts.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { parsePrice } from '../prices.ts';
 import { type NumericRange, type ParsedValue, readDecimal } from '../readings.ts';
+import { priceKey } from '../types.ts';
 import type { Prices } from './schema.ts';
 
 /** Prices below this confidence are not used. */
@@ -16,9 +17,9 @@ export function mapPrices(
   return tokens.map((token) => {
     const coin = answer.coins[coinKey(token.coingeckoId ?? '')];
     const price = parsePrice(coin?.price, coin?.timestamp, nowMs);
-    if (!price.ok) return [token.address, price];
+    if (!price.ok) return [priceKey(token), price];
     const confidence = readDecimal(coin?.confidence, CONFIDENT);
-    return [token.address, confidence.ok ? price : confidence];
+    return [priceKey(token), confidence.ok ? price : confidence];
   });
 }
 

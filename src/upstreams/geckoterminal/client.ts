@@ -20,6 +20,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
         query: { page: '1' },
         documented: poolCodes,
         scope: network,
+        isUnlisted: options?.isUnlisted,
         signal: options?.signal,
       });
       if (body === ABSENT) return null;
@@ -42,6 +43,7 @@ export function createGeckoterminal(deps: AdapterDeps): OhlcvPort {
           token: pool.side,
         },
         scope: network,
+        isUnlisted: options?.isUnlisted,
         signal: options?.signal,
       });
       const rows = http.parse(ohlcvSchema, body).data.attributes.ohlcv_list;

@@ -22,8 +22,6 @@ import { buildCodes, quoteCodes, sweepCodes } from './codes.ts';
 import { type MappedRoute, mapBuild, mapRoute } from './map.ts';
 import { builtRouteSchema, routesSchema } from './schema.ts';
 
-/** Share of the provider's budget for exit sweeps. The rest is reserved for quotes, which users wait for. */
-const SWEEP_SHARE = 0.25;
 /** A maker may refuse a route that has just been found; a fresh one is requested once. */
 const BUILD_TRIES = 2;
 
@@ -32,6 +30,7 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
   const { apiKey } = deps.config;
   const common = {
     ...deps,
+    budget: deps.budget ?? createProviderBudget(deps),
     publicName: 'AggregatorOne',
     secrets: apiKey === undefined ? {} : { headers: { 'x-client-id': apiKey } },
   };
@@ -39,14 +38,12 @@ export function createKyberswap(deps: AdapterDeps): { routes: RoutePort; quotes:
     ...common,
     provider: 'kyberswap-sweep',
     part: 'exit_sizes',
-    budget: createProviderBudget(deps, 'kyberswap-sweep', { share: SWEEP_SHARE }),
   });
   const http = createHttp({
     ...common,
     provider: 'kyberswap',
     part: 'quotes',
     isWaitedFor: true,
-    budget: createProviderBudget(deps, 'kyberswap', { share: 1 - SWEEP_SHARE, isWaitedFor: true }),
     overloadRetries: QUOTE_OVERLOAD_RETRIES,
   });
 

@@ -43,7 +43,13 @@ const refusal: Documented = ({ status, body }) => {
 
 /** Read the lending protocol's public indexer. */
 export function createMorphoApi(deps: AdapterDeps): LendingIndexerPort {
-  const http = createHttp({ ...deps, provider: 'morpho-api', publicName: 'indexer' });
+  const { apiKey } = deps.config;
+  const http = createHttp({
+    ...deps,
+    provider: 'morpho-api',
+    publicName: 'indexer',
+    secrets: apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } },
+  });
 
   async function post(
     chainId: number,

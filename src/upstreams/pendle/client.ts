@@ -14,13 +14,20 @@ import { convertSchema, marketsSchema } from './schema.ts';
 const PAGE_SIZE = 100;
 /** Ten times the present number of markets. */
 const MAX_PAGES = 50;
+/**
+ * The aggregator behind the converter. It is the only one that supports a referral fee, and each further one costs computing units:
+ * all that are asked when none is named cost 17.
+ */
+const AGGREGATOR = 'kyberswap';
+/** Computing units of a conversion, and of its aggregator. */
+const CONVERT_UNITS = 5 + 1;
 
 /** Read implied APYs of principal tokens and quote swaps into and out of them. */
 export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort; quotes: SwapQuotePort } {
   const secrets =
     deps.config.apiKey === undefined ? {} : { headers: { authorization: `Bearer ${deps.config.apiKey}` } };
   // Two clients, because errors name the two surfaces differently; one budget, because the provider is the same.
-  const budget = createProviderBudget(deps, 'pendle', { isWaitedFor: true });
+  const budget = deps.budget ?? createProviderBudget(deps);
   const apyHttp = createHttp({ ...deps, budget, provider: 'pendle', publicName: 'yieldmarket', secrets });
   const swapHttp = createHttp({
     ...deps,
@@ -71,11 +78,13 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
         const expiresAtMs = quoteExpiry(deps.clock.now());
         const body = await swapHttp.request({
           path: '/v3/sdk/:chainId/convert',
+          cost: CONVERT_UNITS,
           params: { chainId: String(request.chain.chainId) },
           post: {
             receiver: request.recipient,
             slippage: request.slippage.toNumber(),
             enableAggregator: true,
+            aggregators: [AGGREGATOR],
             ...feeFields(request),
             inputs: [{ token: request.tokenIn, amount: request.amountIn.toString() }],
             outputs: [request.tokenOut],
@@ -94,15 +103,11 @@ export function createPendle(deps: AdapterDeps): { apys: CollateralApySourcePort
   };
 }
 
-/**
- * The referral fee. Only one aggregator behind the converter supports it: with a fee no other aggregator is allowed. A
- * conversion without an aggregator has no fee.
- */
+/** The referral fee, which the named aggregator takes. A conversion without an aggregator has no fee. */
 function feeFields(request: SwapRequest): Readonly<Record<string, unknown>> {
   const { feeBps, feeReceiver } = request;
   if (feeBpsOf(request) === 0 || feeReceiver === undefined) return {};
   return {
-    aggregators: ['kyberswap'],
     kyberSwapParams: {
       routes: { chargeFeeBy: 'currency_in', feeAmount: String(feeBps), feeReceiver, isInBps: true },
     },

@@ -20,10 +20,12 @@ const SUSPECT_MS = 15_000;
  * failure in a row: 5 s doubled each time, with half of it jittered, at most the cadence and at least the `Retry-After`. An
  * unconfirmed value that its source dates is read again after 15 s, then at growing intervals; an undated one after the whole
  * cadence, because it is no further observation before. A run that failed in part backs off up to its whole cadence, a run without any
- * result up to 15 minutes.
+ * result up to 15 minutes. A run that the budget of a provider has ended goes on when that permits it.
  */
 export function delayAfter(everySec: number, failedInRow: number, outcome: RunOutcome, random: () => number): number {
   const cadenceMs = everySec * 1_000;
+  const { resumeSec } = outcome.report ?? {};
+  if (resumeSec !== undefined) return Math.min(cadenceMs, resumeSec * 1_000 * (1 + random()));
   if (failedInRow === 0) return outcome.report?.awaiting ? cadenceMs : cadenceMs * (1 - JITTER * random());
   const limitMs = outcome.report ? cadenceMs : Math.min(cadenceMs, BACKOFF_MAX_MS);
   const backoffMs = Math.min(BACKOFF_BASE_MS * 2 ** (failedInRow - 1), limitMs) * (1 - random() / 2);

@@ -198,7 +198,7 @@ describe('an unconfirmed value', () => {
     };
     const next = async () => {
       service.clock.advance(61_000);
-      await service.refresh('prices:1');
+      await service.refresh('prices');
     };
     const [good] = await shown();
     const doubted = [

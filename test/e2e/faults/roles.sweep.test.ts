@@ -57,7 +57,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
     expect(mine.body).toMatchObject({ role: 'api', snapshot: { kind: 'redis', ok: true } });
     expect(mine.body).not.toHaveProperty('jobs');
     expect(theirs.body).toMatchObject({ role: 'warmer', jobs: { standby: [] } });
-    expect(theirs.body.jobs.held).toContain('prices:1');
+    expect(theirs.body.jobs.held).toContain('prices');
   });
 
   test('behavior: an api process has facts measured by the warmer when a read requires younger ones', async () => {
@@ -116,7 +116,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   test('behavior: api processes follow every version', async () => {
     const second = await cluster.launch({ ROLE: 'api' });
     const before = chainOf((await get(warmer.url, '/health')).body).version;
-    await warmer.warmers.refresh('prices:1');
+    await warmer.warmers.refresh('prices');
     const after = chainOf((await get(warmer.url, '/health')).body).version;
     expect(after).toBeGreaterThan(before);
     for (const { url } of [api, second]) {
@@ -131,19 +131,19 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   test('behavior: two warmers never run the same job; when one stops, the other takes over', async () => {
     const standby = await cluster.launch({ ROLE: 'warmer' });
     onTestFinished(() => standby.stop());
-    await expect(standby.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
-    expect((await get(standby.url, '/health')).body.jobs.standby).toContain('prices:1');
-    const token = await redis.get('spiral:lease:prices:1');
+    await expect(standby.warmers.refresh('prices')).rejects.toMatchObject({ code: 'not_ready' });
+    expect((await get(standby.url, '/health')).body.jobs.standby).toContain('prices');
+    const token = await redis.get('spiral:lease:prices');
     expect(token).not.toBeNull();
     await warmer.stop();
     // A released lease is free at once; a waiting process takes it as soon as it is notified.
-    expect(await redis.get('spiral:lease:prices:1')).not.toBe(token);
+    expect(await redis.get('spiral:lease:prices')).not.toBe(token);
     const runs = await eventually(
-      () => standby.warmers.refresh('prices:1').catch(() => null),
+      () => standby.warmers.refresh('prices').catch(() => null),
       (ran) => ran !== null,
     );
-    expect(runs).toMatchObject([{ name: 'prices:1', ok: true }]);
-    await expect(warmer.warmers.refresh('prices:1')).rejects.toMatchObject({ code: 'not_ready' });
+    expect(runs).toMatchObject([{ name: 'prices', ok: true }]);
+    await expect(warmer.warmers.refresh('prices')).rejects.toMatchObject({ code: 'not_ready' });
   });
 
   test('behavior: another warmer replaces a killed one after its leases have ended', async () => {
@@ -221,7 +221,7 @@ describe.skipIf(skipped !== null || process.env.TEST_REDIS_URL !== undefined)(sk
     const { snapshot, redis } = (await get(api.url, '/health')).body;
     expect([snapshot, redis.ok]).toEqual([{ kind: 'redis', ok: false }, false]);
     expect(new Set(redis.failing.map(({ reason }: Json) => reason))).toEqual(new Set(['unreachable']));
-    expect(redis.failing).toHaveLength(5);
+    expect(redis.failing).toHaveLength(6);
     expect((await get(api.url, '/ready')).status).toBe(503);
     expect((await get(api.url, '/v1/strategies')).status).toBe(503);
     await api.stop();

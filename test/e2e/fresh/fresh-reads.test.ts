@@ -191,7 +191,7 @@ describe('maxAge', () => {
   });
 
   it('behavior: measured just before, facts are not measured again; a provider that fails leaves the last good value', async () => {
-    await service.refresh('prices:1');
+    await service.refresh('prices');
     service.clock.advance(20_000);
     const recent = await service.get('/v1/prices?maxAge=10', PARTNER);
     expect(recent.body.meta.freshness[1]).toMatchObject({ outcome: 'too_recent', pointsCharged: 0 });

@@ -41,10 +41,10 @@ describe('/metrics', () => {
     expect(await value('spiral_upstream_calls_total{provider="coingecko",outcome="ok"}')).toBeGreaterThan(0);
     expect(await value('spiral_rpc_requests_total{chain_id="1",node="1",outcome="ok"}')).toBeGreaterThan(0);
     expect(await value('spiral_node_up{chain_id="1",node="1"}')).toBe(1);
-    expect(await value('spiral_node_block{chain_id="1",node="1"}')).toBeGreaterThan(0);
+    expect(await value('spiral_node_block_time_seconds{chain_id="1",node="1"}')).toBeGreaterThan(0);
     expect(await value('spiral_node_readings_total{chain_id="1",node="1"}')).toBeGreaterThan(0);
     expect(await value('spiral_node_capability{chain_id="1",node="1",capability="simulate_v1"}')).toBe(1);
-    expect(await value('spiral_warmer_runs_total{warmer="prices:1",outcome="ok"}')).toBeGreaterThan(0);
+    expect(await value('spiral_warmer_runs_total{warmer="prices",outcome="ok"}')).toBeGreaterThan(0);
     expect(await value('spiral_facts_items{chain_id="1",group="lendingState",source=""}')).toBeGreaterThan(10);
     expect(await value('spiral_facts_age_seconds{chain_id="1",group="price",source=""}')).toBeLessThan(600);
     expect(await value('spiral_snapshot_changes_total{chain_id="1",group="price"}')).toBeGreaterThan(0);

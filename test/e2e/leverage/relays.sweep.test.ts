@@ -12,7 +12,8 @@ const DAY_MS = 86_400_000;
 const waitTimeouts = createWaitTimeouts();
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ sleep: noSleep, timeouts: waitTimeouts.timeouts });
+  const env = { UPSTREAM_LIMITS: 'ALL=1000000/minute GECKOTERMINAL=30/minute' };
+  service = await startService({ env, sleep: noSleep, timeouts: waitTimeouts.timeouts });
 });
 afterAll(() => service?.stop());
 beforeEach(() => {
@@ -138,13 +139,13 @@ describe(CHART, () => {
     expectEnvelope(answer, 503, 'upstream_unavailable');
   });
 
-  test('behavior: one upstream call for a burst of equal requests, and none for a minute', async () => {
+  test('behavior: one upstream call for a burst of equal requests, and none for half an hour', async () => {
     const path = `${CHART}?coinId=ethena-staked-usde&days=9`;
     const burst = await Promise.all(Array.from({ length: 25 }, () => service.get(path)));
     expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(burst.map(({ text }) => text)).size).toBe(1);
     expect(chartRequests()).toHaveLength(1);
-    service.clock.advance(MINUTE_MS - 1);
+    service.clock.advance(30 * MINUTE_MS - 1);
     await service.get(path);
     expect(chartRequests()).toHaveLength(1);
     service.clock.advance(1);

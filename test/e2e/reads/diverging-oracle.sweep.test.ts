@@ -178,13 +178,13 @@ test('refuses to open on an oracle far from the price; actions that lower risk c
 
 test('a stablecoin off its peg by both sources shows at once, prevents opening, and does not change sums in dollars', async () => {
   const market = marketByKey(chain(1).chain, 'sUSDe/PYUSD 91.5');
-  await service.refresh('lending-state:1', 'prices:1', 'tvl:1');
+  await service.refresh('lending-state:1', 'prices', 'tvl:1');
   const before = (await service.get('/v1/tvl')).body.chains[0];
   for (const provider of ['coingecko', 'defillama-coins'] as const) {
     service.world.upstreams.faults.set(provider, { kind: 'scaled', factor: 0.8 });
   }
   service.clock.advance(61_000);
-  await service.refresh('prices:1', 'tvl:1');
+  await service.refresh('prices', 'tvl:1');
   const { body } = await service.get(`/v1/strategies/${market.id}`);
   expect(Number(body.loan.priceUsd)).toBeCloseTo(0.8, 1);
   expect(codesOf(body.spiralHints.warnings)).toContain('off_peg');
@@ -197,7 +197,7 @@ test('a stablecoin off its peg by both sources shows at once, prevents opening, 
   expect((await service.get('/v1/tvl')).body.chains[0].grossTvlUsd).toBe(before.grossTvlUsd);
   service.world.upstreams.faults.clear();
   service.clock.advance(61_000);
-  await service.refresh('prices:1', 'tvl:1');
+  await service.refresh('prices', 'tvl:1');
   const after = await service.get(`/v1/strategies/${market.id}`);
   expect(after.body.spiralHints.warnings).toBeUndefined();
 });

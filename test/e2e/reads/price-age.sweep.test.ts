@@ -39,7 +39,7 @@ const advance = async (seconds: number) => {
 /** The same, and refresh everything: only the frozen values age. */
 const pass = async (seconds: number) => {
   await advance(seconds);
-  await service.refresh('prices:1', 'prices:4663');
+  await service.refresh('prices');
 };
 
 describe('a stock feed that pauses over a weekend', () => {
@@ -208,7 +208,7 @@ describe('an oracle that names no feeds', () => {
 describe('collateral of another market without a price', () => {
   test('is valued by its oracle and its loan token while both are fresh, for every payment', async () => {
     const { id } = market(1, 'sUSDe/PYUSD 91.5');
-    await service.refresh('prices:1', 'prices:4663', 'lending-state:1');
+    await service.refresh('prices', 'lending-state:1');
     const paid = ['wsrUSD/USDC 94.5', ...['sDOLA', 'stUSDS'].map(keyOf)].map((key) => market(1, key).collateral);
     const open = (payToken: string) =>
       post('leverage/simulate', { chainId: 1, strategyId: id, payToken, amount: '1000', leverage: 2 });
@@ -222,7 +222,7 @@ describe('collateral of another market without a price', () => {
       const { status, body } = await open(address);
       expect([symbol, status, body.error?.details?.field]).toEqual([symbol, 400, 'body.minAmountOut']);
     }
-    await service.refresh('prices:1', 'prices:4663');
+    await service.refresh('prices');
   });
 });
 
@@ -240,7 +240,7 @@ describe('minAmountOut', () => {
     });
 
   test('is optional while a fresh USD price of the token limits its swap', async () => {
-    await service.refresh('prices:4663');
+    await service.refresh('prices');
     const prices = await service.get('/v1/prices?chainId=4663');
     expect(Object.keys(prices.body.prices)).toContain(zeroAddress);
     const { status, body } = await open();

@@ -137,7 +137,7 @@ describe('prices', () => {
   test.each(CHAIN_IDS)(
     'chain %i: the same numbers, each with its source and age, each gap with its reason',
     async (chainId) => {
-      await service.refresh(`prices:${chainId}`);
+      await service.refresh('prices');
       const { nodes } = (await ask(QUERY, { chainId })).tokens;
       const { body } = await service.get(`/v1/prices?chainId=${chainId}`);
       const known = nodes.filter(({ price }: Json) => price !== null);
@@ -194,7 +194,7 @@ describe('prices', () => {
     const before = await ask(QUERY, { chainId: 1 });
     service.world.upstreams.faults.set('coingecko', { kind: 'status', status: 500 });
     service.clock.advance(120_000);
-    await service.refresh('prices:1');
+    await service.refresh('prices');
     const during = await ask(QUERY, { chainId: 1 });
     const bySymbol = (data: Json, symbol: string) =>
       data.tokens.nodes.find((token: Json) => token.symbol === symbol)?.price;
@@ -202,7 +202,7 @@ describe('prices', () => {
     expect(bySymbol(during, 'sUSDe')).toMatchObject({ source: 'defillama', usd: bySymbol(before, 'sUSDe').usd });
     service.world.upstreams.faults.clear();
     service.clock.advance(120_000);
-    await service.refresh('prices:1');
+    await service.refresh('prices');
     expect(bySymbol(await ask(QUERY, { chainId: 1 }), 'sUSDe').source).toBe('coingecko');
   });
 });

@@ -242,7 +242,7 @@ describe('once every source has answered', () => {
     for (let observations = 0; observations < 3; observations += 1) {
       service.clock.advance(43_200_000);
       await service.world.chains.on(1).increaseTime(43_200);
-      await service.refresh('lending-state:1', 'prices:1', 'exit-liquidity:1');
+      await service.refresh('lending-state:1', 'prices', 'exit-liquidity:1');
     }
     upstreams.faults.clear();
   };

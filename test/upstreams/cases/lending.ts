@@ -124,7 +124,7 @@ const larger = change(at(shared, [0]), ['assets'], '99000000000000');
 export const morphoShared: AdapterCase = {
   name: 'morpho-api: shared liquidity',
   publicName: 'indexer',
-  keyed: false,
+  keyed: true,
   create: (deps) => (signal) =>
     createMorphoApi(deps).sharedLiquidity(ethereum, [marketA, marketB], signal && { signal }),
   routes: sharedOf(shared),
@@ -158,7 +158,7 @@ const everyY = (y: Json) => ({ borrowApy: [{ x: 1795172400, y }] });
 export const morphoHistory: AdapterCase = {
   name: 'morpho-api: borrow history',
   publicName: 'indexer',
-  keyed: false,
+  keyed: true,
   create: (deps) => (signal) => createMorphoApi(deps).borrowHistory(ethereum, [marketA, marketB], signal && { signal }),
   routes: historyOf(history),
   absent: { throws: 'rejected' },

@@ -2,6 +2,7 @@ import { Decimal } from '../../../src/shared/decimal.ts';
 import { createCoingecko } from '../../../src/upstreams/coingecko/client.ts';
 import { createDefillamaCoins } from '../../../src/upstreams/defillama-coins/client.ts';
 import { createGeckoterminal } from '../../../src/upstreams/geckoterminal/client.ts';
+import { priceKey } from '../../../src/upstreams/types.ts';
 import { type AdapterCase, one } from '../conformance.ts';
 import { at, change, ethereum, fixture, type Json, plain, token } from '../support/world.ts';
 
@@ -9,14 +10,14 @@ const [usdc, usdt, weth] = [token('USDC'), token('USDT'), token('WETH')];
 /** Has no id at the provider. */
 const unlisted = token('ETH');
 const tokens = [usdc, unlisted, usdt, weth];
-const notConfigured = { [unlisted.address]: 'not_configured' } as const;
+const notConfigured = { [priceKey(unlisted)]: 'not_configured' } as const;
 const withoutUsdc = (reason: 'missing' | 'implausible') => ({
-  same: [usdt.address, weth.address],
-  failures: { [usdc.address]: reason, ...notConfigured },
+  same: [priceKey(usdt), priceKey(weth)],
+  failures: { [priceKey(usdc)]: reason, ...notConfigured },
 });
 
 const noneOf = (reason: 'missing' | 'implausible') => ({
-  ...Object.fromEntries([usdc, usdt, weth].map(({ address }) => [address, reason])),
+  ...Object.fromEntries([usdc, usdt, weth].map((one) => [priceKey(one), reason])),
   ...notConfigured,
 });
 
@@ -50,7 +51,7 @@ export const coingeckoPrices: AdapterCase = {
     duplicate: {
       // Asked under one id by two tokens: see the price tests; an object cannot repeat a key.
       routes: simpleWith({ ...(simple as object), unasked: { usd: 5 } } as Json),
-      expect: { same: [usdc.address, usdt.address, weth.address], failures: notConfigured },
+      expect: { same: [usdc, usdt, weth].map(priceKey), failures: notConfigured },
     },
     nan: { routes: simpleWith(change(simple, ['usd-coin', 'usd'], 'NaN')), expect: withoutUsdc('implausible') },
     negative: { routes: simpleWith(change(simple, ['usd-coin', 'usd'], -1)), expect: withoutUsdc('implausible') },
@@ -92,7 +93,7 @@ export const defillamaCoins: AdapterCase = {
       routes: coinsWith({
         coins: { ...(at(coins, ['coins']) as object), unasked: { price: 5, confidence: 1 } },
       } as Json),
-      expect: { same: [usdc.address, usdt.address, weth.address], failures: notConfigured },
+      expect: { same: [usdc, usdt, weth].map(priceKey), failures: notConfigured },
     },
     nan: { routes: coinsWith(change(coins, [...usdCoin, 'price'], 'NaN')), expect: withoutUsdc('implausible') },
     negative: { routes: coinsWith(change(coins, [...usdCoin, 'price'], -0.1)), expect: withoutUsdc('implausible') },

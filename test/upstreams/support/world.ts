@@ -86,7 +86,7 @@ export function testDeps(baseUrl: string, config: Partial<ProviderConfig> = {}, 
     },
   };
   return {
-    config: { baseUrl, apiKey: API_KEY, timeoutMs: 5_000, requestsPerMinute: 1_000, ...config },
+    config: { baseUrl, apiKey: API_KEY, timeoutMs: 5_000, rules: { limits: { minute: 1_000 } }, ...config },
     fetch,
     clock,
     random: () => 1,

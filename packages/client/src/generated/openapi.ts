@@ -2942,6 +2942,8 @@ export interface components {
             readonly redis?: components["schemas"]["HealthRedis"];
             /** @description The jobs of alerts; absent = not read from the database yet. */
             readonly alerts?: components["schemas"]["HealthAlerts"];
+            /** @description What each provider permits in its own unit, what is used of it, and where that leads. */
+            readonly quotas: readonly components["schemas"]["HealthQuota"][];
             /** @description The providers of facts and quotes. Those that only the warmers call are described by the shared facts. */
             readonly providers: readonly components["schemas"]["HealthProvider"][];
             /** @description By chain. */
@@ -3431,6 +3433,35 @@ export interface components {
              * @description The first failure since such a request was answered.
              */
             readonly since: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthQuota: {
+            /** @description Public name of the provider. */
+            readonly provider: string;
+            /** @description Unit in which the provider counts: requests, or computing units. */
+            readonly unit: string;
+            /** @description Use of the last day in the unit of the provider, of all processes that share Redis. 0 or more. */
+            readonly spentInDay: number;
+            /**
+             * Format: date-time
+             * @description Until when nothing is sent because the provider has said so; absent = it has not.
+             */
+            readonly heldUntil?: string;
+            /** @description The windows in which it counts. */
+            readonly windows: readonly components["schemas"]["HealthQuotaWindow"][];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly HealthQuotaWindow: {
+            /** @description 10s, minute, week or month (30 days). */
+            readonly window: string;
+            /** @description What it permits in the window, in the unit of the provider. 1 or more. */
+            readonly limit: number;
+            /** @description Whether the limit is the one that its headers state. */
+            readonly isStated: boolean;
+            /** @description Use of a whole window at the rate of the last day, in the unit of the provider; a week and a month only. 0 or more. */
+            readonly forecast?: number;
         } & {
             readonly [key: string]: unknown;
         };
@@ -6871,6 +6902,8 @@ export type HealthDatabase = components['schemas']['HealthDatabase'];
 export type HealthDatabaseReplica = components['schemas']['HealthDatabaseReplica'];
 export type HealthProvider = components['schemas']['HealthProvider'];
 export type HealthProviderFailure = components['schemas']['HealthProviderFailure'];
+export type HealthQuota = components['schemas']['HealthQuota'];
+export type HealthQuotaWindow = components['schemas']['HealthQuotaWindow'];
 export type HealthRedis = components['schemas']['HealthRedis'];
 export type HealthRedisFailing = components['schemas']['HealthRedisFailing'];
 export type HealthSnapshot = components['schemas']['HealthSnapshot'];

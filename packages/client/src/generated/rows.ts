@@ -903,6 +903,7 @@ export const ROWS = {
         "status",
         "now",
         "snapshot",
+        "quotas",
         "providers",
         "chains"
       ]
