@@ -88,9 +88,6 @@ export const WARNED_FIELDS = [
   'oracle',
 ] as const;
 export type WarnedField = (typeof WARNED_FIELDS)[number];
-/** Descriptions of the warning codes, used in every schema. */
-export const WARNING_MEANINGS =
-  'suspect_price, suspect_apy, suspect_incentive, suspect_exit: the source reports another value (suspect_exit: the loss of a sale in percent), which is not confirmed yet; the last good value is shown. off_peg: a stablecoin outside 0.9-1.1 USD. oracle_divergence: the oracle values the collateral more than 10 % from its price. oracle_out_of_range: the collateral has no price of its own, and its oracle is outside the range of its kind of token. oracle_jump: the collateral has no price of its own, and its oracle moved by more than 20 % within a day.';
 /** Whether a wallet holds the amount that an option takes. */
 export const AFFORDABILITIES = ['affordable', 'not_affordable', 'nothing_to_pay', 'unknown'] as const;
 /** Actions that lower the LTV of a position. */

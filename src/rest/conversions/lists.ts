@@ -5,6 +5,12 @@ const same = (of: JsonSchema): JsonSchema => of;
 const itemOf = ({ items }: JsonSchema) => items as JsonSchema;
 const listOf = (value: unknown) => value as readonly Readonly<Record<string, unknown>>[];
 
+const POINT: JsonSchema = {
+  type: 'number',
+  minimum: 0,
+  description: 'Unix milliseconds, then the value in the requested currency.',
+};
+
 /** Lists and objects in another form. */
 export const listConversions = {
   /** A list, or an object; absent when it is empty. */
@@ -51,13 +57,13 @@ export const listConversions = {
   },
   /** The first `url` of a list. */
   firstUrl: {
-    schema: () => ({ type: 'string', format: 'uri' }),
+    schema: () => ({ type: 'string', format: 'uri', description: 'Page of the first campaign that has one.' }),
     mayBeAbsent: true,
     convert: (list) => listOf(list).find(({ url }) => url !== undefined)?.url,
   },
   /** Pairs of time and value: `[unix milliseconds, value]`. */
   pairs: {
-    schema: (of) => ({ ...of, items: { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 } }),
+    schema: (of) => ({ ...of, items: { type: 'array', items: POINT, minItems: 2, maxItems: 2 } }),
     convert: (list) => listOf(list).map(({ at, value }) => [Date.parse(String(at)), Number(value)]),
   },
 } as const satisfies Conversions;

@@ -29,7 +29,7 @@ const timeOf = ({ asOf }: Age) => (asOf === undefined ? 0 : Date.parse(asOf));
 const PCT: JsonSchema = { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$', examples: ['12.34'] };
 const slippages = (value: JsonSchema): JsonSchema => ({
   type: 'object',
-  description: 'Loss in percent by the USD of collateral that are sold; null = no route at that size.',
+  description: 'Loss in percent by the USD of collateral that are sold, signed; null = no route at that size.',
   additionalProperties: { anyOf: [value, { type: 'null' }] },
 });
 

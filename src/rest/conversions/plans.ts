@@ -14,6 +14,7 @@ const marksOf = (raw: unknown) => raw as readonly MarkedCall[];
 export const planConversions = {
   /** Basis points as a ratio, a JSON number: 50 is 0.005. */
   ratio: {
+    says: 'A ratio: 0.005 is 0.5 %.',
     schema: () => ({ type: 'number', minimum: 0 }),
     convert: (bps) => Number(new Decimal(String(bps)).shiftedBy(-4).toFixed()),
   },

@@ -10,18 +10,21 @@ const DATE_CHARS = 'YYYY-MM-DD'.length;
 
 const same = (of: JsonSchema): JsonSchema => of;
 const integer = (): JsonSchema => ({ type: 'integer', minimum: 0, format: 'int64' });
+/** Whether the text of a number may be negative. */
+const isSigned = ({ pattern }: JsonSchema) => String(pattern).startsWith('^-');
 const msOf = (at: unknown) => Date.parse(String(at));
 
 /** Single values in another form. */
 export const valueConversions = {
   /** A time as whole unix seconds. */
-  unixSeconds: { schema: integer, convert: (at) => Math.floor(msOf(at) / 1_000) },
+  unixSeconds: { says: 'Unix seconds.', schema: integer, convert: (at) => Math.floor(msOf(at) / 1_000) },
   /** A whole number of text, a JSON number. */
   integer: { schema: integer, convert: Number },
   /** A time as unix milliseconds. */
-  unixMs: { schema: integer, convert: msOf },
+  unixMs: { says: 'Unix milliseconds.', schema: integer, convert: msOf },
   /** The calendar day of a time, YYYY-MM-DD. */
   date: {
+    says: 'YYYY-MM-DD.',
     schema: () => ({ type: 'string', format: 'date' }),
     convert: (at) => String(at).slice(0, DATE_CHARS),
   },
@@ -42,7 +45,8 @@ export const valueConversions = {
   twoPlaces: { schema: same, convert: (pct) => formatPct(new Decimal(String(pct))) },
   /** A percentage as a fraction, a JSON number: 5 % is 0.05. */
   fraction: {
-    schema: () => ({ type: 'number' }),
+    says: 'A fraction: 0.05 is 5 %.',
+    schema: (of) => ({ type: 'number', ...(isSigned(of) ? {} : { minimum: 0 }) }),
     convert: (pct) => new Decimal(String(pct)).shiftedBy(-2).toNumber(),
   },
   /** A price with at most 12 places. */
@@ -64,11 +68,13 @@ export const valueConversions = {
   isStale: { schema: () => ({ type: 'boolean' }), convert: (status) => status === 'stale' },
   /** An exact decimal in the tag of the app market model. */
   bn: {
+    says: (of) => (isSigned(of) ? 'Exact decimal.' : 'Exact decimal, 0 or more.'),
     schema: (_of, refer) => exactDecimal(refer),
     convert: (value) => ({ $bn: String(value) }),
   },
   /** An exact integer in the tag of the app market model. */
   bigint: {
+    says: (of) => (isSigned(of) ? 'Exact integer.' : 'Exact integer, 0 or more.'),
     schema: (_of, refer) => refer('ExactInteger', () => EXACT_INTEGER),
     convert: (value) => ({ $bigint: String(value) }),
   },

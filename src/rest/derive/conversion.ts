@@ -13,6 +13,8 @@ export interface Conversion {
    * @returns `undefined` = absent
    */
   readonly convert: (value: unknown, at: Place) => unknown;
+  /** What the description of the field says of the converted value beside, a sentence: its unit. */
+  readonly says?: string | ((of: JsonSchema) => string);
   /** Whether null is converted too. */
   readonly takesNull?: boolean;
   /** Whether the result may be absent although the value is not null. */

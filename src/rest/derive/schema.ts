@@ -114,7 +114,9 @@ function memberSchema(member: Member, conversions: Conversions, refer: Refer): J
   const conversion = conversionOf(member, conversions);
   const shown = conversion?.schema(plain, refer) ?? plain;
   const schema = keepsNull ? { anyOf: [shown, { type: 'null' }] } : shown;
-  return { ...(field.description ? { description: field.description } : {}), ...schema };
+  const says = typeof conversion?.says === 'function' ? conversion.says(plain) : conversion?.says;
+  const description = [field.description, says].filter(Boolean).join(' ');
+  return { ...(description === '' ? {} : { description }), ...schema };
 }
 
 function typeSchema(type: GraphQLOutputType, member: Member, conversions: Conversions, refer: Refer): JsonSchema {
@@ -124,18 +126,14 @@ function typeSchema(type: GraphQLOutputType, member: Member, conversions: Conver
   return leafSchema(type, member);
 }
 
-/** The range of a number that its field states (`extensions`): `min` is included. */
-interface Range {
-  readonly min?: number;
-  readonly max?: number;
-}
+/** Words by which a field says that its number may be negative. Others are 0 or more. */
+const SIGNED = /\bsigned\b|negative/i;
 
 function leafSchema(type: GraphQLNamedType, { field, isNumber }: Member): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: valuesOf(type) };
-  const { min, max } = field.extensions as Range;
-  const range = { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) };
+  const isUnsigned = !SIGNED.test(field.description ?? '');
+  const range = isUnsigned ? { minimum: 0 } : {};
   if (isNumber) return { type: 'number', ...range };
-  const isUnsigned = min !== undefined && min >= 0;
   switch (type.name) {
     case 'Decimal':
       return { type: 'string', pattern: isUnsigned ? '^\\d+(\\.\\d+)?$' : '^-?\\d+(\\.\\d+)?$' };
@@ -144,7 +142,7 @@ function leafSchema(type: GraphQLNamedType, { field, isNumber }: Member): JsonSc
     case 'ChainId':
       return { type: 'integer', minimum: 1, format: 'int32' };
     case 'NonNegativeInt':
-      return { type: 'integer', minimum: 0, ...range, format: 'int32' };
+      return { type: 'integer', minimum: 0, format: 'int32' };
     case 'Int':
       return { type: 'integer', ...range, format: 'int32' };
     case 'Float':

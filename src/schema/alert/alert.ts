@@ -126,14 +126,14 @@ AlertRef.implement({
     threshold: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Threshold in the unit of the condition; `null` = the condition has none.',
+      description: 'Threshold in the unit of the condition; `null` = the condition has none. Signed.',
       resolve: ({ rule }) => rule.threshold,
     }),
     rearmAt: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none.',
+        'Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none. Signed.',
       resolve: ({ rule }) => rule.rearmAt,
     }),
     webhookUrl: t.expose('url', { type: 'URL', description: 'URL of the receiver.' }),
@@ -155,7 +155,7 @@ AlertRef.implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none.',
+        'Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none. Signed.',
       resolve: ({ state }) => state.value,
     }),
     staleGroups: t.field({

@@ -45,13 +45,13 @@ const BestRef = builder.objectRef<BestStrategy>('BestStrategy').implement({
     leverage: t.expose(
       'leverage',
       pct(
-        'Leverage with the best `netApyPct` from 1.1 to `largestLeverage`, 1 place; of equal results the least. The other figures are those of this leverage.',
+        'Leverage with the best `netApyPct` from 1.1 to `largestLeverage`, a multiple of the equity, 1 place; of equal results the least. The other figures are those of this leverage.',
       ),
     ),
     largestLeverage: t.expose(
       'largestLeverage',
       pct(
-        'Largest leverage by the drawdown, the safe LTV, the liquidity of the market and the measured sizes of swaps, 1 place, rounded down: at the rates after the own borrow the fall does not liquidate the position at any time until the exit.',
+        'Largest leverage by the drawdown, the safe LTV, the liquidity of the market and the measured sizes of swaps, a multiple of the equity, 1 place, rounded down: at the rates after the own borrow the fall does not liquidate the position at any time until the exit.',
       ),
     ),
     isPositive: t.exposeBoolean('isPositive', {
@@ -62,12 +62,12 @@ const BestRef = builder.objectRef<BestStrategy>('BestStrategy').implement({
     netApyPct: t.expose(
       'netApyPct',
       pct(
-        'Result of the holding time in percent of the payment, per year and not compounded, with 2 places: carry at the borrow rate after the own borrow, less costs of entry and exit and the yield fee.',
+        'Result of the holding time in percent of the payment, per year and not compounded, with 2 places: carry at the borrow rate after the own borrow, less costs of entry and exit and the yield fee. Signed.',
       ),
     ),
     positionApyPct: t.expose(
       'positionApyPct',
-      pct('Net APY on the equity at the rates after the own borrow, before costs. Percent with 2 places.'),
+      pct('Net APY on the equity at the rates after the own borrow, before costs. Percent with 2 places. Signed.'),
     ),
     entryCostPct: t.expose(
       'entryCostPct',
@@ -77,7 +77,7 @@ const BestRef = builder.objectRef<BestStrategy>('BestStrategy').implement({
     ),
     exitCostPct: t.expose(
       'exitCostPct',
-      pct('Measured loss of selling all collateral, percent of the payment with 4 places.'),
+      pct('Measured loss of selling all collateral, percent of the payment with 4 places. Signed.'),
     ),
     yieldFeePct: t.expose(
       'yieldFeePct',

@@ -39,7 +39,7 @@ const MissingChainReasonRef = builder.enumType('MissingChainReason', {
 export const MissingChainRef = builder.objectRef<MissingChain>('MissingChain').implement({
   description: 'A requested chain that an answer lacks.',
   fields: (t) => ({
-    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the missing chain.' }),
+    chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain, which is missing.' }),
     reason: t.expose('reason', { type: MissingChainReasonRef, description: 'Kind of the failure.' }),
     message: t.exposeString('message', { description: 'One plain sentence for people, with the next step.' }),
     retryAfterSec: t.exposeInt('retryAfterSec', {
@@ -88,7 +88,10 @@ const MissingFactsRef = builder.objectRef<MissingFacts>('MissingFacts').implemen
 });
 
 builder.globalConnectionFields((t) => ({
-  totalCount: t.int({ description: 'Entries that match, on all pages.', resolve: ({ totalCount }) => totalCount }),
+  totalCount: t.int({
+    description: 'Number of entries that match, on all pages.',
+    resolve: ({ totalCount }) => totalCount,
+  }),
 }));
 
 /** Fields of a connection whose entries are measured, chain by chain. */

@@ -14,6 +14,6 @@ export const RatePointRef = builder.objectRef<DatedRate>('RatePoint').implement(
       description: 'Time of the point; the start of a bucket.',
       resolve: ({ atMs }) => atMs,
     }),
-    ratePct: t.expose('ratePct', { type: 'Decimal', description: 'Percent per year at full precision.' }),
+    ratePct: t.expose('ratePct', { type: 'Decimal', description: 'Percent per year at full precision. Signed.' }),
   }),
 });

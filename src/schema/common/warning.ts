@@ -48,7 +48,7 @@ export const WarningRef = builder.objectRef<Warning>('Warning').implement({
     field: t.expose('field', { type: FieldRef, description: 'The doubted value.' }),
     value: t.expose('value', {
       type: 'Decimal',
-      description: 'Doubted number: USD of prices and of the oracle, otherwise points of 100.',
+      description: 'Doubted number: USD of prices and of the oracle, otherwise points of 100. Signed.',
     }),
     message: t.exposeString('message', { description: 'One plain sentence for people.' }),
   }),

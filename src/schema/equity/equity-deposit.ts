@@ -21,7 +21,7 @@ const CombinedRef = builder.objectRef<CombinedStock>('EquityCombinedStock').impl
     }),
     priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
       type: 'Decimal',
-      description: 'Fall of the stock price until then. Percent with 2 places.',
+      description: 'Fall of the stock price until then. Percent with 2 places. Signed.',
     }),
   }),
 });
@@ -66,7 +66,7 @@ const StockLegRef = builder.objectRef<DepositPreview['stock'] & OfToken>('Equity
     }),
     priceDropToLiquidationPct: t.expose('priceDropToLiquidationPct', {
       type: 'Decimal',
-      description: 'Fall of the stock price until liquidation. Percent with 2 places.',
+      description: 'Fall of the stock price until liquidation. Percent with 2 places. Signed.',
     }),
     combined: t.expose('combined', {
       type: CombinedRef,
@@ -107,7 +107,10 @@ const YieldLegRef = builder.objectRef<DepositPreview['yieldLeg'] & OfToken>('Equ
       type: 'Decimal',
       description: 'Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it.',
     }),
-    leverage: t.expose('leverage', { type: 'Decimal', description: 'Leverage after the expected fill, 1 place.' }),
+    leverage: t.expose('leverage', {
+      type: 'Decimal',
+      description: 'Leverage after the expected fill, a multiple of the equity, 1 place.',
+    }),
     ltvPct: t.expose('ltvPct', { type: 'Decimal', description: 'LTV after the expected fill. Percent with 2 places.' }),
     liquidationLtvPct: t.expose('liquidationLtvPct', {
       type: 'Decimal',

@@ -38,14 +38,14 @@ const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
       type: 'Decimal',
       description: 'LTV at which the stock leg can be liquidated. Percent.',
     }),
-    ltvHeadroomPct: t.expose('ltvHeadroomPct', usd('Percentage points of LTV left before liquidation.')),
+    ltvHeadroomPct: t.expose('ltvHeadroomPct', usd('Percentage points of LTV left before liquidation. Signed.')),
     liquidationPriceUsd: t.expose(
       'liquidationPriceUsd',
       usd('Stock price at which the stock leg can be liquidated. USD.'),
     ),
     priceDropToLiquidationPct: t.expose(
       'priceDropToLiquidationPct',
-      usd('Fall of the stock price until liquidation. Percent with 2 places.'),
+      usd('Fall of the stock price until liquidation. Percent with 2 places. Signed.'),
     ),
     borrowApyPct: t.expose('borrowApyPct', usd('APY of the debt. Percent with 2 places.')),
   }),
@@ -100,12 +100,12 @@ EquityPositionRef.implement({
     netValueUsd: t.expose(
       'netValueUsd',
       usd(
-        'Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral.',
+        'Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. Signed.',
       ),
     ),
     netApyPct: t.expose(
       'currentNetApyPct',
-      usd('LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places.'),
+      usd('LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. Signed.'),
     ),
     freshness: t.expose('freshness', {
       type: PositionFreshnessRef,

@@ -54,7 +54,7 @@ export const CandlesRef = builder.objectRef<Candles>('CandleSeries').implement({
     }),
     pool: t.expose('pool', { type: PoolRef, description: 'Exchange pool of the trades.' }),
     timeframe: t.expose('timeframe', { type: TimeframeRef, description: 'Unit of the width of a candle.' }),
-    aggregate: t.exposeInt('aggregate', { description: 'Units per candle.' }),
+    aggregate: t.exposeInt('aggregate', { description: 'Units of the timeframe per candle.' }),
     source: t.exposeString('source', { description: 'Public name of the provider.' }),
     asOf: t.field({ type: 'DateTime', description: 'Time of the fetch.', resolve: ({ asOfMs }) => asOfMs }),
     lastGood: t.exposeBoolean('stale', {

@@ -88,7 +88,7 @@ export const MeasuredApyRef = builder
   .implement({
     description: 'A yield from its source.',
     fields: (t) => ({
-      apyPct: t.expose('apyPct', { type: 'Decimal', description: 'Percent per year at full precision.' }),
+      apyPct: t.expose('apyPct', { type: 'Decimal', description: 'Percent per year at full precision. Signed.' }),
       source: t.exposeString('source', { description: 'Public name of the source.' }),
       freshness: t.expose('stamp', { type: FreshnessRef, description: 'Age of the measurement.' }),
     }),
@@ -107,19 +107,19 @@ export const RateMeansRef = builder.objectRef<MeansView>('RateMeans').implement(
     avg30dPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Mean over 30 days. Percent.',
+      description: 'Mean over 30 days. Percent. Signed.',
       resolve: ({ avg30d }) => avg30d ?? null,
     }),
     avg60dPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Mean over 60 days. Percent.',
+      description: 'Mean over 60 days. Percent. Signed.',
       resolve: ({ avg60d }) => avg60d ?? null,
     }),
     avg90dPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Mean over 90 days. Percent.',
+      description: 'Mean over 90 days. Percent. Signed.',
       resolve: ({ avg90d }) => avg90d ?? null,
     }),
   }),

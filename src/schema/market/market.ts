@@ -197,7 +197,7 @@ builder.objectFields(MarketRef, (t) => ({
   netBorrowApyPct: t.expose('netBorrowApyPct', {
     type: 'Decimal',
     description:
-      'Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so.',
+      'Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Signed.',
   }),
   quarterlyBorrowApyPct: t.field({
     type: 'Decimal',
@@ -208,7 +208,7 @@ builder.objectFields(MarketRef, (t) => ({
   collateralApyPct: t.expose('collateralApyPct', {
     type: 'Decimal',
     description:
-      'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`).',
+      'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed.',
   }),
   effectiveCollateralApyPct: t.expose('effectiveCollateralApyPct', {
     type: 'Decimal',

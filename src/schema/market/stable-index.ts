@@ -12,7 +12,7 @@ const PoolRef = builder.objectRef<StableIndexItem>('StableIndexPool').implement(
     assetSymbol: t.string({ description: 'Symbol of the asset.', resolve: ({ pool }) => pool.asset }),
     avg7dApyPct: t.field({
       type: 'Decimal',
-      description: 'Mean APY of 7 days. Percent at full precision.',
+      description: 'Mean APY of 7 days. Percent at full precision. Signed.',
       resolve: ({ pool }) => pool.avg7dPct,
     }),
     apyHistory: t.field({

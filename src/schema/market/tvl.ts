@@ -15,7 +15,7 @@ function sumFields(t: Fields) {
   return {
     tvlUsd: t.field({
       type: 'Decimal',
-      description: 'Net equity of the users: collateral less debt. USD with 2 places.',
+      description: 'Net equity of the users: collateral less debt. USD with 2 places. Signed.',
       resolve: ({ tvlUsd }) => toFixedHalfUp(tvlUsd, 2),
     }),
     grossTvlUsd: t.field({
@@ -42,8 +42,8 @@ function sumFields(t: Fields) {
         'Part of `grossTvlUsd` that is valued by an oracle far from its reference, USD with 2 places: see `oracleDivergences` of the chains.',
       resolve: ({ divergentUsd }) => (divergentUsd === undefined ? null : toFixedHalfUp(divergentUsd, 2)),
     }),
-    positionCount: t.exposeInt('positions', { description: 'Open positions with collateral.' }),
-    userCount: t.exposeInt('users', { description: 'Distinct wallets with such a position.' }),
+    positionCount: t.exposeInt('positions', { description: 'Number of open positions with collateral.' }),
+    userCount: t.exposeInt('users', { description: 'Number of distinct wallets with such a position.' }),
   };
 }
 
@@ -98,7 +98,7 @@ const DivergenceRef = builder.objectRef<SummedDivergence>('OracleDivergence').im
       description: 'Debt against that collateral. USD with 2 places.',
       resolve: ({ borrowedUsd }) => toFixedHalfUp(borrowedUsd, 2),
     }),
-    positionCount: t.exposeInt('positions', { description: 'Open positions with that collateral.' }),
+    positionCount: t.exposeInt('positions', { description: 'Number of open positions with that collateral.' }),
   }),
 });
 

@@ -14,7 +14,9 @@ const DriftRecordRef = builder.objectRef<DriftRecord>('DriftRecord').implement({
     }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner of the position.' }),
-    positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
+    positionIndex: t.exposeInt('positionIndex', {
+      description: 'Index of the position in the array of the wallet on chain.',
+    }),
     positionId: t.field({
       type: 'PositionId',
       description: 'Domain id: `{chainId}-{marketId}-{positionIndex}`.',

@@ -48,8 +48,8 @@ const RegisterEvidenceRef = builder.objectRef<RegisterEvidence>('DriftRegisterEv
   description: 'State of a position in the register.',
   fields: (t) => ({
     isOpen: t.exposeBoolean('isOpen', { description: 'Whether the position is registered as open.' }),
-    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Sum of all deposits. USD.' }),
-    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Sum of all withdrawals. USD.' }),
+    depositedUsd: t.expose('depositedUsd', { type: 'Decimal', description: 'Sum of all deposits. USD. Signed.' }),
+    returnedUsd: t.expose('returnedUsd', { type: 'Decimal', description: 'Sum of all withdrawals. USD. Signed.' }),
     createdAt: t.field({
       type: 'DateTime',
       description: 'Time of the registration; a future time is returned as now.',
@@ -98,7 +98,9 @@ DriftRef.implement({
     severity: t.expose('severity', { type: DriftSeverityRef, description: 'Weight of the disagreement.' }),
     chainId: t.expose('chainId', { type: 'ChainId', description: 'Id of the chain.' }),
     wallet: t.expose('wallet', { type: 'Address', description: 'Owner of the position.' }),
-    positionIndex: t.exposeInt('positionIndex', { description: 'Index in the array of the wallet on chain.' }),
+    positionIndex: t.exposeInt('positionIndex', {
+      description: 'Index of the position in the array of the wallet on chain.',
+    }),
     positionId: t.expose('positionId', {
       type: 'PositionId',
       description: 'Domain id: `{chainId}-{marketId}-{positionIndex}`.',

@@ -76,24 +76,24 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
     blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
     txHash: t.expose('txHash', { type: 'HexData', description: 'Hash of the transaction.' }),
-    logIndex: t.exposeInt('logIndex', { description: 'Place of its first event in the block.' }),
+    logIndex: t.exposeInt('logIndex', { description: 'Index of its first event in the block.' }),
     collateralChange: t.expose('collateralChange', {
       type: 'Decimal',
-      description: 'Change of the collateral. Whole tokens.',
+      description: 'Change of the collateral. Whole tokens. Signed.',
     }),
     debtChange: t.expose('debtChange', {
       type: 'Decimal',
-      description: 'Borrowed less repaid, whole loan tokens, without interest.',
+      description: 'Borrowed less repaid, whole loan tokens, without interest. Signed.',
     }),
     collateralAfter: t.expose('collateralAfter', {
       type: 'Decimal',
-      description: 'Collateral after it, whole tokens; of the known events only, see `isComplete`.',
+      description: 'Collateral after it, whole tokens; of the known events only, see `isComplete`. Signed.',
     }),
     debtAfter: t.expose('debtAfter', {
       type: 'Decimal',
       nullable: true,
       description:
-        'Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block.',
+        'Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block. Signed.',
     }),
     paid: t.expose('paid', {
       type: AmountsRef,
@@ -141,7 +141,7 @@ const EquityPointRef = builder.objectRef<EquityPointView>('PositionEquityPoint')
     equityUsd: t.expose('equityUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown.',
+      description: 'Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown. Signed.',
     }),
     collateralAmount: t.expose('collateral', { type: 'Decimal', description: 'Collateral. Whole tokens.' }),
     debtAmount: t.expose('debt', { type: 'Decimal', description: 'Debt with interest. Whole loan tokens.' }),

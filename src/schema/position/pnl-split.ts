@@ -6,11 +6,11 @@ import { gapsOf } from '../common/gaps.ts';
 const SplitAmountRef = builder.objectRef<{ amount: string; usd: string | null }>('PnlSplitAmount').implement({
   description: 'A part of a profit and loss; costs and losses are negative.',
   fields: (t) => ({
-    amount: t.expose('amount', { type: 'Decimal', description: 'Whole loan tokens, exact to the base unit.' }),
+    amount: t.expose('amount', { type: 'Decimal', description: 'Whole loan tokens, exact to the base unit. Signed.' }),
     usd: t.expose('usd', {
       type: 'Decimal',
       nullable: true,
-      description: 'USD at the price of the loan token of now, exact; `null` = the price is unknown.',
+      description: 'USD at the price of the loan token of now, exact; `null` = the price is unknown. Signed.',
     }),
   }),
 });
@@ -56,7 +56,7 @@ export const PnlDifferenceRef = builder.objectRef<PnlDifference>('PnlDifference'
     "Excess of `pnl`, which follows the record of the product's contract, over `pnlSplit`, which follows the events. `pnl.baseResultUsd` is `pnlSplit.result.usd` and `paidDirectlyUsd` and `recordUsd`; `pnl.totalUsd` is `pnlSplit.total.usd` and all three. Of both, `pnlSplit` is the gain of the owner.",
   fields: (t) => {
     const amount = (field: 'paidDirectlyUsd' | 'recordUsd' | 'incentivesUsd', description: string) =>
-      t.expose(field, { type: 'Decimal', nullable: true, description: `${description} Exact USD.` });
+      t.expose(field, { type: 'Decimal', nullable: true, description: `${description} Exact USD. Signed.` });
     return {
       paidDirectlyUsd: amount(
         'paidDirectlyUsd',

@@ -9,18 +9,18 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     depositedUsd: t.expose('depositedUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Sum of all deposits. USD.',
+      description: 'Sum of all deposits. USD. Signed.',
     }),
     returnedUsd: t.expose('returnedUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Sum of all withdrawals. USD.',
+      description: 'Sum of all withdrawals. USD. Signed.',
     }),
     netValueUsd: t.expose('netValueUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. USD.',
+        'Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. USD. Signed.',
     }),
     badDebtUsd: t.expose('badDebtUsd', {
       type: 'Decimal',
@@ -31,23 +31,23 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. USD.',
+        'Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. USD. Signed.',
     }),
     baseResultUsd: t.expose('baseResultUsd', {
       type: 'Decimal',
       nullable: true,
       description:
-        'Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain. USD.',
+        'Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain. USD. Signed.',
     }),
     incentivesUsd: t.expose('incentivesUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Incentives of the market accrued over the registered life; not part of the net value. USD.',
+      description: 'Incentives of the market accrued over the registered life; not part of the net value. USD. Signed.',
     }),
     totalUsd: t.expose('totalUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Base result + incentives, before the fee of closing the position. USD.',
+      description: 'Base result + incentives, before the fee of closing the position. USD. Signed.',
     }),
     yieldFeeUsd: t.expose('yieldFeeUsd', {
       type: 'Decimal',
@@ -58,17 +58,17 @@ export const PnlRef = builder.objectRef<Pnl>('Pnl').implement({
     baseResultAfterFeeUsd: t.expose('baseResultAfterFeeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Base result - yield fee. USD.',
+      description: 'Base result - yield fee. USD. Signed.',
     }),
     totalAfterFeeUsd: t.expose('totalAfterFeeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: 'Total - yield fee. USD.',
+      description: 'Total - yield fee. USD. Signed.',
     }),
     returnOnEquityPct: t.expose('returnOnEquityPct', {
       type: 'Decimal',
       nullable: true,
-      description: 'Total over deposited. Percent.',
+      description: 'Total over deposited. Percent. Signed.',
     }),
     gaps: t.field(gapsOf(({ gaps }: Pnl) => gaps, 'Fields that are `null`')),
   }),

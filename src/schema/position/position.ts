@@ -65,7 +65,7 @@ export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness
   }),
 });
 
-const USD_OF = (field: string) => `\`${field}\` in USD with 2 places.`;
+const USD_OF = (field: string) => `\`${field}\` in USD with 2 places. Signed.`;
 
 const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').implement({
   description:
@@ -74,18 +74,21 @@ const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').impl
     yieldFee: t.expose('yieldFee', {
       type: 'Decimal',
       description:
-        'Fee of the contract on the value above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while that of the contract cannot be read, see `gaps`.',
+        'Fee of the contract on the value above the deposit basis, whole loan tokens; 0 on an uncorrelated market and at a loss. By the documented rate while that of the contract cannot be read, see `gaps`.',
     }),
     paysOut: t.expose('paysOut', {
       type: 'Decimal',
-      description: 'Amount that is left after the debt and the fee; 0 under water.',
+      description: 'Amount that is left after the debt and the fee, whole loan tokens; 0 under water.',
     }),
     pnlBeforeFee: t.expose('pnlBeforeFee', {
       type: 'Decimal',
       description:
-        'Amount that is left after the debt, less the deposit basis of the position as it stands. Proceeds of parts that were sold before are not in it.',
+        'Amount that is left after the debt, less the deposit basis of the position as it stands, whole loan tokens. Proceeds of parts that were sold before are not in it. Signed.',
     }),
-    pnlAfterFee: t.expose('pnlAfterFee', { type: 'Decimal', description: '`pnlBeforeFee` less `yieldFee`.' }),
+    pnlAfterFee: t.expose('pnlAfterFee', {
+      type: 'Decimal',
+      description: '`pnlBeforeFee` less `yieldFee`, whole loan tokens. Signed.',
+    }),
     yieldFeeUsd: t.expose('yieldFeeUsd', { type: 'Decimal', nullable: true, description: USD_OF('yieldFee') }),
     paysOutUsd: t.expose('paysOutUsd', { type: 'Decimal', nullable: true, description: USD_OF('paysOut') }),
     pnlBeforeFeeUsd: t.expose('pnlBeforeFeeUsd', {
@@ -193,7 +196,7 @@ function amountFields(t: Fields) {
     netValueUsd: t.expose(
       'netValueUsd',
       amount(
-        'Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water.',
+        'Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. Signed.',
       ),
     ),
   };
@@ -204,8 +207,8 @@ function rateFields(t: Fields) {
   return {
     ltvPct: t.expose('ltvPct', pct('Debt over collateral value. Percent with 2 places.')),
     liquidationLtvPct: t.expose('liquidationLtvPct', pct('LTV at which the position can be liquidated. Percent.')),
-    ltvHeadroomPct: t.expose('ltvHeadroomPct', pct('Percentage points of LTV left before liquidation.')),
-    leverage: t.expose('currentLeverage', pct('Leverage at the current LTV, 1 place.')),
+    ltvHeadroomPct: t.expose('ltvHeadroomPct', pct('Percentage points of LTV left before liquidation. Signed.')),
+    leverage: t.expose('currentLeverage', pct('Leverage at the current LTV, a multiple of the equity, 1 place.')),
     leverageApyPct: t.expose(
       'currentLeverageApyPct',
       pct(

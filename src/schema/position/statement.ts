@@ -9,7 +9,8 @@ const StatementRowRef = builder.objectRef<StatementRow>('StatementRow').implemen
   description: 'An event of a statement, with the position that it is of.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
-    positionId: t.exposeString('positionId', {
+    positionId: t.expose('positionId', {
+      type: 'PositionId',
       description: '`{chainId}-{marketId}-{index}` of the position; of a stock leg the id of its vault.',
     }),
     collateralSymbol: t.string({

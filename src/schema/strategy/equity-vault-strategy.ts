@@ -42,7 +42,7 @@ EquityVaultStrategyRef.implement({
     }),
     yieldLegApyPct: t.field({
       type: 'Decimal',
-      description: 'Leveraged APY of the yield leg at its safe LTV. Percent with 2 places.',
+      description: 'Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. Signed.',
       resolve: (vault, _args, ctx) => termsOf(vault, ctx).yieldLegApyPct,
     }),
     yieldLegApySource: t.expose('collateralApySource', {

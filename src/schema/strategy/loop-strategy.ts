@@ -21,7 +21,7 @@ LoopStrategyRef.implement({
     collateralApyPct: t.expose('collateralApyPct', {
       type: 'Decimal',
       description:
-        'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`).',
+        'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed.',
     }),
     collateralApySource: t.expose('collateralApySource', {
       type: ApySourceRef,

@@ -20,7 +20,7 @@ export const LeverageRungRef = builder.objectRef<LadderEntry>('LeverageRung').im
     leverage: t.expose('leverage', {
       type: 'Decimal',
       description:
-        'Exposure per unit of own money, 1 place. Of a vault the stock and the yield leg together: 1 + LTV of the stock leg.',
+        'Leverage, a multiple of the equity, 1 place. Of a vault the stock and the yield leg together: 1 + LTV of the stock leg.',
     }),
     ltvPct: t.expose('ltvPct', {
       type: 'Decimal',

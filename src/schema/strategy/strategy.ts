@@ -94,7 +94,8 @@ builder.interfaceFields(StrategyRef, (t) => ({
   }),
   maxLeverage: t.expose('maxLeverage', {
     type: 'Decimal',
-    description: 'Leverage at the maximum LTV, of a vault at the cap of its stock leg. 1 place.',
+    description:
+      'Leverage at the maximum LTV, of a vault at the cap of its stock leg. A multiple of the equity, 1 place.',
   }),
   leverageLadder: t.expose('leverageLadder', {
     type: [LeverageRungRef],
@@ -126,12 +127,12 @@ builder.interfaceFields(StrategyRef, (t) => ({
   netBorrowApyPct: t.expose('netBorrowApyPct', {
     type: 'Decimal',
     description:
-      'Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so.',
+      'Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Signed.',
   }),
   totalCollateralApyPct: t.expose('totalCollateralApyPct', {
     type: 'Decimal',
     description:
-      'Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it.',
+      'Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. Signed.',
   }),
   collateralIncentive: t.field({
     type: IncentiveRef,

@@ -42,7 +42,7 @@ export const RecordedMoveRef = builder.objectRef<RecordedMove>('RecordedMove').i
     maxLeverage: t.expose(
       'maxLeverage',
       decimal(
-        'The highest leverage that survives that rise, 2 places, rounded down; may be above the limit of the contracts. Of one position only.',
+        'The highest leverage that survives that rise, a multiple of the equity, 2 places, rounded down; may be above the limit of the contracts. Of one position only.',
       ),
     ),
     worstFromAt: t.field(
@@ -57,7 +57,7 @@ export const RecordedMoveRef = builder.objectRef<RecordedMove>('RecordedMove').i
       description: 'Number of hourly samples; of several positions the least.',
     }),
     missingHours: t.exposeInt('missingHours', {
-      description: 'Hours between the first and the last sample without one; of several positions the most.',
+      description: 'Number of hours between the first and the last sample without one; of several positions the most.',
     }),
     doubtedSamples: t.exposeInt('doubtedSamples', {
       description:

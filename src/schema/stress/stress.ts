@@ -118,13 +118,13 @@ const RowRef = builder.objectRef<FormattedStressRow>('StressRow').implement({
     equityUsd: t.expose(
       'equityUsd',
       decimal(
-        '`equity` in USD with 2 places. Of several positions the sum: one under water counts as 0, because its debt is not owed beyond its collateral.',
+        '`equity` in USD with 2 places. Of several positions the sum: one under water counts as 0, because its debt is not owed beyond its collateral. Signed.',
       ),
     ),
     netApyPct: t.expose(
       'netApyPct',
       decimal(
-        'Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage, incentives included, percent with 2 places; of several positions weighted by their equity.',
+        'Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage, incentives included, percent with 2 places; of several positions weighted by their equity. Signed.',
       ),
     ),
     endsBy: t.expose('endsBy', {

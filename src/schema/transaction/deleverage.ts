@@ -145,7 +145,7 @@ const UnderWaterRef = builder.objectRef<UnderWaterView>('PositionUnderWater').im
       type: 'Decimal',
       nullable: true,
       description:
-        'The excess in USD with 2 places, which `costUsd` of an option that pays in contains. `null` = nothing prices the loan token.',
+        'The excess in USD with 2 places, which `costUsd` of an option that pays in contains. `null` = nothing prices the loan token. Signed.',
     }),
     message: t.exposeString('message', {
       description: 'The state, its amounts and what a payment would lose, in sentences.',
@@ -177,7 +177,7 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
       type: 'Decimal',
       nullable: true,
       description:
-        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`.',
+        'All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`. Signed.',
     }),
     simulatedGas: t.expose('simulatedGas', {
       type: 'BigInteger',
@@ -189,7 +189,7 @@ const OptionRef = builder.objectRef<DeleverageOptionView>('DeleverageOption').im
       type: 'Decimal',
       nullable: true,
       description:
-        "`simulatedGas` at the node's present gas price, USD with 4 places: an estimate, not part of `costUsd`. The fee that a rollup takes for its data is not in it.",
+        "`simulatedGas` at the node's present gas price, USD with 4 places: an estimate, not part of `costUsd`. The fee that a rollup takes for its data is not in it. Signed.",
     }),
     preview: t.expose('preview', { type: PreviewRef, nullable: true, description: 'Costs and result.' }),
     unavailable: t.expose('unavailable', {

@@ -58,13 +58,17 @@ const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
     symbol: t.exposeString('symbol', {
       description: 'Symbol of the token that the amount is in, also of one that is not curated.',
     }),
-    amount: t.expose('amount', { type: 'Decimal', description: 'The cost in whole tokens.' }),
-    valueUsd: t.expose('usd', { type: 'Decimal', nullable: true, description: 'The cost in USD with 2 places.' }),
+    amount: t.expose('amount', { type: 'Decimal', description: 'The cost in whole tokens. Signed.' }),
+    valueUsd: t.expose('usd', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'The cost in USD with 2 places. Signed.',
+    }),
     shareOfEquityPct: t.expose('pctOfEquity', {
       type: 'Decimal',
       nullable: true,
       description:
-        'The cost in percent of the amount paid in, else of the value of the position or vault, with 2 places.',
+        'The cost in percent of the amount paid in, else of the value of the position or vault, with 2 places. Signed.',
     }),
   }),
 });
@@ -76,13 +80,13 @@ const WorstCaseRef = builder.objectRef<WorstCaseView>('WorstCase').implement({
     equity: t.expose('equity', {
       type: 'Decimal',
       description:
-        'Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs. Whole deposit tokens.',
+        'Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs. Whole deposit tokens. Signed.',
     }),
     paidOut: t.expose('paidOut', {
       type: 'Decimal',
       nullable: true,
       description:
-        'The part of `equity` that goes to the wallet, fees of the contract taken off, whole loan or deposit tokens; the rest is left in the position.',
+        'The part of `equity` that goes to the wallet, fees of the contract taken off, whole loan tokens, of a vault deposit tokens; the rest is left in the position.',
     }),
     ltvPct: t.expose('ltvPct', {
       type: 'Decimal',
@@ -108,7 +112,7 @@ export const LiquidationRef = builder
       }),
       priceDropPct: t.expose('dropPct', {
         type: 'Decimal',
-        description: 'Fall of the price until then. Percent with 2 places.',
+        description: 'Fall of the price until then. Percent with 2 places. Signed.',
       }),
     }),
   });
@@ -156,7 +160,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
       type: 'Decimal',
       nullable: true,
       description:
-        'Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places.',
+        'Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed.',
     }),
     worstCase: t.expose('worstCase', {
       type: WorstCaseRef,

@@ -109,7 +109,7 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
     ltvBeforePct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Current LTV of the managed position. Percent with 2 places.',
+      description: 'Current LTV of the managed position. Percent with 2 places. Signed.',
       resolve: ({ plan }) => ltvBeforeOf(plan),
     }),
     depositBasisBefore: t.expose('depositBasisBefore', {

@@ -58,7 +58,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
     leverage: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Leverage as it is shown, 1 place.',
+      description: 'Leverage as it is shown, a multiple of the equity, 1 place.',
       resolve: (position) => leverageText(position, 1),
     }),
     exactLeverage: t.field({
@@ -95,7 +95,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
     }),
     equity: t.field({
       type: 'Decimal',
-      description: 'Collateral less debt at the oracle price. Whole loan tokens.',
+      description: 'Collateral less debt at the oracle price. Whole loan tokens. Signed.',
       resolve: (position) => equityOf(position).toFixed(),
     }),
     depositBasis: t.field({
@@ -110,7 +110,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
       type: 'Decimal',
       nullable: true,
       description:
-        'Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known.',
+        'Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed.',
       resolve: ({ preview }) => pctOrNull(preview.expectedLeverageApyPct),
     }),
     leverageApyBeforePct: t.field({
@@ -123,7 +123,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
       type: 'Decimal',
       nullable: true,
       description:
-        'Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`.',
+        'Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed.',
       resolve: ({ preview }) => pctOrNull(preview.priceImpactPct),
     }),
     swapSource: t.field({

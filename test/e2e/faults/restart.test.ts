@@ -82,7 +82,7 @@ describe('a restart', () => {
     beforeAll(async () => {
       await restartWarm();
       before = await look();
-      const { body } = await service.graphql(`{ market(marketId: "${SUSDE_PYUSD}") { borrowApyHistory { sources } } }`);
+      const { body } = await service.graphql(`{ market(id: "${SUSDE_PYUSD}") { borrowApyHistory { sources } } }`);
       ({ sources } = body.data.market.borrowApyHistory);
       service.clock.advance(600_000);
       silence();

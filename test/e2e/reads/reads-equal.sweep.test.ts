@@ -122,9 +122,7 @@ describe('histories', () => {
     ['fromAt: "2020-01-01T00:00:00Z"', 'fromAt'],
     ['fromAt: "2026-01-02T00:00:00Z", toAt: "2026-01-01T00:00:00Z"', 'fromAt'],
   ])('error: bad_request for a range of %s', async (args, field) => {
-    const { body } = await service.graphql(
-      `{ market(marketId: "${SUSDE_PYUSD}") { borrowApyHistory(${args}) { kind } } }`,
-    );
+    const { body } = await service.graphql(`{ market(id: "${SUSDE_PYUSD}") { borrowApyHistory(${args}) { kind } } }`);
     expect(body.errors?.[0].extensions).toMatchObject({ code: 'bad_request', details: { field } });
   });
 });

@@ -864,9 +864,9 @@ export interface components {
              * @enum {string}
              */
             readonly condition: "apy_below" | "headroom_below" | "liquidated" | "liquidity_below" | "paused" | "stale";
-            /** @description Threshold in the unit of the condition; `null` = the condition has none. */
+            /** @description Threshold in the unit of the condition; `null` = the condition has none. Signed. */
             readonly threshold: string | null;
-            /** @description Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none. */
+            /** @description Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none. Signed. */
             readonly rearmAt: string | null;
             /**
              * Format: uri
@@ -885,7 +885,7 @@ export interface components {
              * @enum {string}
              */
             readonly status: "armed" | "firing" | "not_applicable" | "unknown";
-            /** @description Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none. */
+            /** @description Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none. Signed. */
             readonly value: string | null;
             /** @description Of the condition `STALE` while it fires: what is past its freshness budget, or missing; at most 8. Empty otherwise. */
             readonly staleGroups: readonly ("catalog" | "collateralApy" | "deployment" | "incentives" | "lendingState" | "oracle" | "price" | "wallet")[];
@@ -956,7 +956,7 @@ export interface components {
         readonly AlertDeliveries: {
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
@@ -1028,7 +1028,7 @@ export interface components {
         readonly Alerts: {
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
@@ -1050,7 +1050,7 @@ export interface components {
         };
         /** @description Incentives that run on one side of a market. */
         readonly AppIncentive: {
-            /** @description Sum of `campaigns`, percent per year at full precision, not compounded. */
+            /** @description Sum of `campaigns`, percent per year at full precision, not compounded. Exact decimal, 0 or more. */
             readonly aprPct: components["schemas"]["ExactDecimal"];
             /** @description Running campaigns with an APR above zero, the largest first; at most 2000. */
             readonly campaigns: readonly components["schemas"]["AppIncentiveCampaign"][];
@@ -1067,7 +1067,7 @@ export interface components {
             readonly id: string;
             /** @description Symbol of the reward token. */
             readonly symbol: string;
-            /** @description Percent per year at full precision, not compounded. */
+            /** @description Percent per year at full precision, not compounded. Exact decimal, 0 or more. */
             readonly aprPct: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
@@ -1095,7 +1095,7 @@ export interface components {
              * @enum {string}
              */
             readonly reason: "no_market_price" | "test" | "whitelist";
-            /** @description Percent per year by its provider, for those who earn it, not compounded; `null` = not given. */
+            /** @description Percent per year by its provider, for those who earn it, not compounded; `null` = not given. Exact decimal, 0 or more. */
             readonly aprPct?: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
@@ -1140,7 +1140,7 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly irm: string;
-            /** @description Liquidation loan-to-value in WAD, as the market was created with. */
+            /** @description Liquidation loan-to-value in WAD, as the market was created with. Exact integer, 0 or more. */
             readonly lltv: components["schemas"]["ExactInteger"];
             /** @description Price oracle with the latest reading. */
             readonly oracle: components["schemas"]["AppMarketOracle"];
@@ -1148,56 +1148,56 @@ export interface components {
             readonly oraclePriceAsOf?: string | null;
             /** @description State as stored on chain. */
             readonly state: components["schemas"]["AppMarketState"];
-            /** @description Supplied, with interest accrued to the block of `state`; loan base units. */
+            /** @description Supplied, with interest accrued to the block of `state`; loan base units. Exact integer, 0 or more. */
             readonly totalSupplyAssets: components["schemas"]["ExactInteger"];
-            /** @description Owed, with interest accrued to the block of `state`; loan base units. */
+            /** @description Owed, with interest accrued to the block of `state`; loan base units. Exact integer, 0 or more. */
             readonly totalBorrowAssets: components["schemas"]["ExactInteger"];
-            /** @description Supply shares after the accrual. */
+            /** @description Supply shares after the accrual. Exact integer, 0 or more. */
             readonly totalSupplyShares: components["schemas"]["ExactInteger"];
-            /** @description Borrow shares after the accrual. */
+            /** @description Borrow shares after the accrual. Exact integer, 0 or more. */
             readonly totalBorrowShares: components["schemas"]["ExactInteger"];
-            /** @description Borrowable at once; loan base units. */
+            /** @description Borrowable at once; loan base units. Exact integer, 0 or more. */
             readonly liquidityAssets: components["schemas"]["ExactInteger"];
-            /** @description Owed / supplied in WAD, as the interest-rate model takes it. */
+            /** @description Owed / supplied in WAD, as the interest-rate model takes it. Exact integer, 0 or more. */
             readonly utilization: components["schemas"]["ExactInteger"];
-            /** @description Borrow APY paid at the block of `state`, percent, compounded continuously; not the mean since the last accrual. */
+            /** @description Borrow APY paid at the block of `state`, percent, compounded continuously; not the mean since the last accrual. Exact decimal, 0 or more. */
             readonly borrowApyPct: components["schemas"]["ExactDecimal"];
-            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
+            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Signed. Exact decimal. */
             readonly netBorrowApyPct: components["schemas"]["ExactDecimal"];
-            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed. Exact decimal. */
             readonly collateralApyPct: components["schemas"]["ExactDecimal"];
             /**
              * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
              * @enum {string}
              */
             readonly collateralApySource: "aggregator" | "incentivemarket" | "none" | "onchain" | "stableindex" | "yieldmarket";
-            /** @description APY of the collateral plus its incentives, percent: the rate that leverage multiplies. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
+            /** @description APY of the collateral plus its incentives, percent: the rate that leverage multiplies. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Exact decimal, 0 or more. */
             readonly effectiveCollateralApyPct: components["schemas"]["ExactDecimal"];
             /** @description Incentives paid to borrowers. */
             readonly borrowIncentive?: components["schemas"]["AppIncentive"] | null;
             /** @description Incentives paid on collateral. */
             readonly collateralIncentive?: components["schemas"]["AppIncentive"] | null;
-            /** @description LTV above which a position can be liquidated. Percent. */
+            /** @description LTV above which a position can be liquidated. Percent. Exact decimal, 0 or more. */
             readonly liquidationLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Highest LTV that the contracts accept. Percent. */
+            /** @description Highest LTV that the contracts accept. Percent. Exact decimal, 0 or more. */
             readonly maxLtvPct: components["schemas"]["ExactDecimal"];
-            /** @description Highest LTV that builders accept, and the default. Percent. */
+            /** @description Highest LTV that builders accept, and the default. Percent. Exact decimal, 0 or more. */
             readonly safeLtvPct: components["schemas"]["ExactDecimal"];
             /** @description Fees that the contract that holds positions takes on the market. */
             readonly fees: components["schemas"]["AppMarketFees"];
             /** @description Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` = the market is the stock leg of an equity vault, which the contract has no part in. */
             readonly deployment?: components["schemas"]["Deployment"];
-            /** @description USD supplied. */
+            /** @description USD supplied. Exact decimal, 0 or more. */
             readonly supplyUsd?: components["schemas"]["ExactDecimal"];
-            /** @description USD that can be borrowed at once. */
+            /** @description USD that can be borrowed at once. Exact decimal, 0 or more. */
             readonly liquidityUsd?: components["schemas"]["ExactDecimal"];
-            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring. USD. */
+            /** @description `liquidityUsd` plus the liquidity that the public allocator could bring. USD. Exact decimal, 0 or more. */
             readonly publicAllocatorLiquidityUsd?: components["schemas"]["ExactDecimal"];
             /** @description USD price of the collateral as the numbers of the market use it. */
             readonly collateralPrice?: components["schemas"]["AppPrice"];
             /** @description USD price of the loan token as the numbers of the market use it. */
             readonly loanPrice?: components["schemas"]["AppPrice"];
-            /** @description Loss in percent by the USD of collateral that are sold; null = no route at that size. */
+            /** @description Loss in percent by the USD of collateral that are sold, signed; null = no route at that size. */
             readonly exitSlippage?: {
                 readonly [key: string]: components["schemas"]["ExactDecimal"] | null;
             };
@@ -1214,9 +1214,9 @@ export interface components {
         };
         /** @description Fees that the contract that holds positions takes on the market. */
         readonly AppMarketFees: {
-            /** @description Percent of the yield, taken at closing and withdrawing on correlated markets; 0 on an uncorrelated one. */
+            /** @description Percent of the yield, taken at closing and withdrawing on correlated markets; 0 on an uncorrelated one. Exact decimal, 0 or more. */
             readonly yieldFeePct: components["schemas"]["ExactDecimal"];
-            /** @description Percent of the payment (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one. */
+            /** @description Percent of the payment (at opening, adding collateral and repaying) on uncorrelated markets; 0 on a correlated one. Exact decimal, 0 or more. */
             readonly depositFeePct: components["schemas"]["ExactDecimal"];
             /**
              * @description Receives the fees; `null` = not known, see `gaps`.
@@ -1249,9 +1249,9 @@ export interface components {
              * @enum {string}
              */
             readonly type?: "market" | "nav";
-            /** @description Loan base units per collateral base unit, scaled by 1e36, as the contract answers. */
+            /** @description Loan base units per collateral base unit, scaled by 1e36, as the contract answers. Exact integer, 0 or more. */
             readonly price: components["schemas"]["ExactInteger"];
-            /** @description Number of the block. */
+            /** @description Number of the block. Exact integer, 0 or more. */
             readonly blockNumber: components["schemas"]["ExactInteger"];
             /**
              * Format: date-time
@@ -1272,33 +1272,33 @@ export interface components {
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly withdrawMarketId: string;
-            /** @description Movable liquidity, loan base units. */
+            /** @description Movable liquidity, loan base units. Exact integer, 0 or more. */
             readonly assets: components["schemas"]["ExactInteger"];
-            /** @description Fee of the vault in wei of the native token. */
+            /** @description Fee of the vault in wei of the native token. Exact integer, 0 or more. */
             readonly feeWei: components["schemas"]["ExactInteger"];
         };
         /** @description State as stored on chain. */
         readonly AppMarketState: {
-            /** @description Supplied, loan base units. */
+            /** @description Supplied, loan base units. Exact integer, 0 or more. */
             readonly totalSupplyAssets: components["schemas"]["ExactInteger"];
-            /** @description Supply shares. */
+            /** @description Supply shares. Exact integer, 0 or more. */
             readonly totalSupplyShares: components["schemas"]["ExactInteger"];
-            /** @description Owed, loan base units. */
+            /** @description Owed, loan base units. Exact integer, 0 or more. */
             readonly totalBorrowAssets: components["schemas"]["ExactInteger"];
-            /** @description Borrow shares. */
+            /** @description Borrow shares. Exact integer, 0 or more. */
             readonly totalBorrowShares: components["schemas"]["ExactInteger"];
             /**
              * Format: date-time
              * @description Time of the last accrual of interest on chain.
              */
             readonly lastUpdate: string;
-            /** @description Protocol fee on interest in WAD. */
+            /** @description Protocol fee on interest in WAD. Exact integer, 0 or more. */
             readonly fee: components["schemas"]["ExactInteger"];
-            /** @description Rate at target utilization of the interest-rate model, per second in WAD. */
+            /** @description Rate at target utilization of the interest-rate model, per second in WAD. Exact integer, 0 or more. */
             readonly rateAtTarget: components["schemas"]["ExactInteger"];
-            /** @description `borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `Market.borrowApyPct`. */
+            /** @description `borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `Market.borrowApyPct`. Exact integer, 0 or more. */
             readonly borrowRate: components["schemas"]["ExactInteger"];
-            /** @description Number of the block. */
+            /** @description Number of the block. Exact integer, 0 or more. */
             readonly blockNumber: components["schemas"]["ExactInteger"];
             /**
              * Format: date-time
@@ -1316,7 +1316,7 @@ export interface components {
             readonly netBorrowApyPct?: components["schemas"]["AppMeans"];
             /** @description Means of the leveraged APY at the safe LTV of today; `null` = no borrow history. */
             readonly leverageApyPct?: components["schemas"]["AppMeans"];
-            /** @description Mean borrow APY of 90 days. Percent. */
+            /** @description Mean borrow APY of 90 days. Percent. Exact decimal, 0 or more. */
             readonly quarterlyBorrowApyPct?: components["schemas"]["ExactDecimal"];
         };
         /** @description All markets at full precision */
@@ -1328,7 +1328,7 @@ export interface components {
             readonly asOf: string;
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -1352,16 +1352,16 @@ export interface components {
         };
         /** @description Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around. */
         readonly AppMeans: {
-            /** @description Mean over 30 days. Percent. */
+            /** @description Mean over 30 days. Percent. Signed. Exact decimal. */
             readonly avg30d?: components["schemas"]["ExactDecimal"];
-            /** @description Mean over 60 days. Percent. */
+            /** @description Mean over 60 days. Percent. Signed. Exact decimal. */
             readonly avg60d?: components["schemas"]["ExactDecimal"];
-            /** @description Mean over 90 days. Percent. */
+            /** @description Mean over 90 days. Percent. Signed. Exact decimal. */
             readonly avg90d?: components["schemas"]["ExactDecimal"];
         };
         /** @description Latest believed USD price of one token: measured, or made by the oracle of a market. */
         readonly AppPrice: {
-            /** @description USD per whole token at full precision. */
+            /** @description USD per whole token at full precision. Exact decimal, 0 or more. */
             readonly usd: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
@@ -1442,21 +1442,21 @@ export interface components {
             readonly collateralSymbol: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly loanSymbol: string;
-            /** @description Leverage with the best `netApyPct` from 1.1 to `largestLeverage`, 1 place; of equal results the least. The other figures are those of this leverage. */
+            /** @description Leverage with the best `netApyPct` from 1.1 to `largestLeverage`, a multiple of the equity, 1 place; of equal results the least. The other figures are those of this leverage. */
             readonly leverage: string;
-            /** @description Largest leverage by the drawdown, the safe LTV, the liquidity of the market and the measured sizes of swaps, 1 place, rounded down: at the rates after the own borrow the fall does not liquidate the position at any time until the exit. */
+            /** @description Largest leverage by the drawdown, the safe LTV, the liquidity of the market and the measured sizes of swaps, a multiple of the equity, 1 place, rounded down: at the rates after the own borrow the fall does not liquidate the position at any time until the exit. */
             readonly largestLeverage: string;
             /** @description Whether the result is above zero, before rounding; `false` = no leverage from 1.1 to `largestLeverage` earns its costs within the holding time. */
             readonly isPositive: boolean;
             /** @description LTV at this leverage. Percent with 2 places. */
             readonly ltvPct: string;
-            /** @description Result of the holding time in percent of the payment, per year and not compounded, with 2 places: carry at the borrow rate after the own borrow, less costs of entry and exit and the yield fee. */
+            /** @description Result of the holding time in percent of the payment, per year and not compounded, with 2 places: carry at the borrow rate after the own borrow, less costs of entry and exit and the yield fee. Signed. */
             readonly netApyPct: string;
-            /** @description Net APY on the equity at the rates after the own borrow, before costs. Percent with 2 places. */
+            /** @description Net APY on the equity at the rates after the own borrow, before costs. Percent with 2 places. Signed. */
             readonly positionApyPct: string;
             /** @description Cost of the swaps into the position and of the deposit, percent of the payment with 4 places: the loss that was measured for selling as much, the referral fee at its full rate, and the deposit fee of the contract. */
             readonly entryCostPct: string;
-            /** @description Measured loss of selling all collateral, percent of the payment with 4 places. */
+            /** @description Measured loss of selling all collateral, percent of the payment with 4 places. Signed. */
             readonly exitCostPct: string;
             /** @description Yield fee of the contract on the result, percent of the payment with 4 places. */
             readonly yieldFeePct: string;
@@ -1551,10 +1551,10 @@ export interface components {
         readonly BorrowApyPoint: {
             /**
              * Format: int64
-             * @description Time of the point; the start of a bucket.
+             * @description Time of the point; the start of a bucket. Unix seconds.
              */
             readonly x: number;
-            /** @description Percent per year at full precision. */
+            /** @description Percent per year at full precision. Signed. A fraction: 0.05 is 5 %. */
             readonly y: number;
         };
         /** @description Borrow more. */
@@ -1652,21 +1652,21 @@ export interface components {
         };
         /** @description Result of closing a position now at the oracle price, by today's yield fee, without the loss of the sale, which only a plan has. Whole loan tokens unless stated otherwise. `gaps` of the position explain a field that is `null`. */
         readonly CloseNow: {
-            /** @description Fee of the contract on the value above the deposit basis; 0 on an uncorrelated market and at a loss. By the documented rate while that of the contract cannot be read, see `gaps`. */
+            /** @description Fee of the contract on the value above the deposit basis, whole loan tokens; 0 on an uncorrelated market and at a loss. By the documented rate while that of the contract cannot be read, see `gaps`. */
             readonly yieldFee: string;
-            /** @description Amount that is left after the debt and the fee; 0 under water. */
+            /** @description Amount that is left after the debt and the fee, whole loan tokens; 0 under water. */
             readonly paysOut: string;
-            /** @description Amount that is left after the debt, less the deposit basis of the position as it stands. Proceeds of parts that were sold before are not in it. */
+            /** @description Amount that is left after the debt, less the deposit basis of the position as it stands, whole loan tokens. Proceeds of parts that were sold before are not in it. Signed. */
             readonly pnlBeforeFee: string;
-            /** @description `pnlBeforeFee` less `yieldFee`. */
+            /** @description `pnlBeforeFee` less `yieldFee`, whole loan tokens. Signed. */
             readonly pnlAfterFee: string;
-            /** @description `yieldFee` in USD with 2 places. */
+            /** @description `yieldFee` in USD with 2 places. Signed. */
             readonly yieldFeeUsd?: string;
-            /** @description `paysOut` in USD with 2 places. */
+            /** @description `paysOut` in USD with 2 places. Signed. */
             readonly paysOutUsd?: string;
-            /** @description `pnlBeforeFee` in USD with 2 places. */
+            /** @description `pnlBeforeFee` in USD with 2 places. Signed. */
             readonly pnlBeforeFeeUsd?: string;
-            /** @description `pnlAfterFee` in USD with 2 places. */
+            /** @description `pnlAfterFee` in USD with 2 places. Signed. */
             readonly pnlAfterFeeUsd?: string;
         };
         /** @description A loop of a wallet together with its row of the register. */
@@ -1713,11 +1713,11 @@ export interface components {
             readonly ltvPct?: string | null;
             /** @description LTV at which the position can be liquidated. Percent. */
             readonly liquidationLtvPct?: string;
-            /** @description Percentage points of LTV left before liquidation. */
+            /** @description Percentage points of LTV left before liquidation. Signed. */
             readonly ltvHeadroomPct?: string | null;
-            /** @description Leverage at the current LTV, 1 place. */
+            /** @description Leverage at the current LTV, a multiple of the equity, 1 place. */
             readonly currentLeverage?: string | null;
-            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. Signed. */
             readonly netValueUsd?: string;
             /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
@@ -1793,9 +1793,9 @@ export interface components {
             readonly yieldLoopMatch?: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
             readonly ambiguousYieldLoopIds?: readonly number[];
-            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
+            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. Signed. */
             readonly netValueUsd?: string;
-            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. */
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. Signed. */
             readonly currentNetApyPct?: string | null;
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt?: components["schemas"]["BlockReading"];
@@ -1845,10 +1845,10 @@ export interface components {
         readonly CollateralApyPoint: {
             /**
              * Format: int64
-             * @description Time of the point; the start of a bucket.
+             * @description Time of the point; the start of a bucket. Unix milliseconds.
              */
             readonly ts: number;
-            /** @description Percent per year at full precision. */
+            /** @description Percent per year at full precision. Signed. */
             readonly apy: number;
         };
         /** @description Details of the code. */
@@ -1901,11 +1901,11 @@ export interface components {
             readonly token: string;
             /** @description Symbol of the token that the amount is in, also of one that is not curated. */
             readonly symbol: string;
-            /** @description The cost in whole tokens. */
+            /** @description The cost in whole tokens. Signed. */
             readonly amount: string;
-            /** @description The cost in USD with 2 places. */
+            /** @description The cost in USD with 2 places. Signed. */
             readonly usd?: string;
-            /** @description The cost in percent of the amount paid in, else of the value of the position or vault, with 2 places. */
+            /** @description The cost in percent of the amount paid in, else of the value of the position or vault, with 2 places. Signed. */
             readonly pctOfEquity?: string;
         };
         /** @description Candles of days. */
@@ -1952,11 +1952,11 @@ export interface components {
             readonly affordability: "affordable" | "nothing_to_pay" | "not_affordable" | "unknown";
             /** @description Balance of the wallet in the token that it pays with. Whole tokens. */
             readonly walletBalance?: string | null;
-            /** @description All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`. */
+            /** @description All costs of all steps, USD with 2 places: losses of swaps and fees of the contract. Of a payment into a position whose debt is above the value of its collateral also that excess, which goes to the lenders. Amounts that stay in the position are no cost; gas is not counted, see `gasUsd`. Signed. */
             readonly costUsd?: string | null;
             /** @description Gas that the simulation of all calls of all steps used, in units of gas. The wallet sets its price. */
             readonly simulatedGas?: string;
-            /** @description `simulatedGas` at the node's present gas price, USD with 4 places: an estimate, not part of `costUsd`. The fee that a rollup takes for its data is not in it. */
+            /** @description `simulatedGas` at the node's present gas price, USD with 4 places: an estimate, not part of `costUsd`. The fee that a rollup takes for its data is not in it. Signed. */
             readonly gasUsd?: string | null;
             /** @description Costs and result. */
             readonly preview: components["schemas"]["DeleveragePreview"] | null;
@@ -2017,14 +2017,14 @@ export interface components {
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
             /** @description Everything to know or to do before signing, at most 22. */
             readonly issues: readonly components["schemas"]["Issue"][];
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
             /** @description The preview in sentences; empty = nothing to add. */
             readonly note: string;
         };
         /** @description The position after all steps. */
         readonly DeleveragePreviewPositionPreview: {
-            /** @description Leverage as it is shown, 1 place. */
+            /** @description Leverage as it is shown, a multiple of the equity, 1 place. */
             readonly leverage?: string;
             /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
             readonly requestedLtv?: string;
@@ -2034,13 +2034,13 @@ export interface components {
             readonly amountLeveragedCollateral: string;
             /** @description All debt. Whole loan tokens. */
             readonly amountLoan: string;
-            /** @description Collateral less debt at the oracle price. Whole loan tokens. */
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. Signed. */
             readonly equity: string;
             /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
             readonly depositBasis?: string;
-            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed. */
             readonly expectedLeverageApy?: string;
-            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. */
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
             readonly priceImpactPct?: string;
             /**
              * @description Venue of the swap.
@@ -2051,7 +2051,7 @@ export interface components {
             readonly liquidation?: components["schemas"]["Liquidation"];
             /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
             readonly costs: readonly components["schemas"]["Cost"][];
-            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
@@ -2172,9 +2172,9 @@ export interface components {
         readonly DriftDatabase: {
             /** @description Whether the position is registered as open. */
             readonly isOpen: boolean;
-            /** @description Sum of all deposits. USD. */
+            /** @description Sum of all deposits. USD. Signed. */
             readonly depositedUsd: string;
-            /** @description Sum of all withdrawals. USD. */
+            /** @description Sum of all withdrawals. USD. Signed. */
             readonly returnedUsd: string;
             /**
              * Format: date-time
@@ -2230,7 +2230,7 @@ export interface components {
             readonly address: string;
             /**
              * Format: int32
-             * @description Index in the array of the wallet on chain.
+             * @description Index of the position in the array of the wallet on chain.
              */
             readonly positionIndex: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -2286,7 +2286,7 @@ export interface components {
             readonly sendCalls?: components["schemas"]["SendCalls"];
             /** @description Gas that the simulation of all calls used, in units of gas. */
             readonly simulatedGas?: string;
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
             /**
              * Format: date-time
@@ -2319,7 +2319,7 @@ export interface components {
             readonly fees: components["schemas"]["EquityDepositBatchMetaPreviewFees"];
             /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
             readonly costs: readonly components["schemas"]["Cost"][];
-            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
@@ -2327,7 +2327,7 @@ export interface components {
             readonly readAt?: components["schemas"]["BlockReading"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
         };
         /** @description The token that is paid with. */
@@ -2385,7 +2385,7 @@ export interface components {
             readonly liquidationLtvPct: string;
             /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. Signed. */
             readonly priceDropToLiquidationPct: string;
             /** @description The whole stock leg of the wallet after the deposit. */
             readonly combined?: components["schemas"]["EquityDepositBatchMetaPreviewStockCombined"];
@@ -2413,7 +2413,7 @@ export interface components {
             readonly ltvPct: string;
             /** @description Stock price at which the whole can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until then. Percent with 2 places. */
+            /** @description Fall of the stock price until then. Percent with 2 places. Signed. */
             readonly priceDropToLiquidationPct: string;
         };
         /** @description The yield leg. */
@@ -2426,7 +2426,7 @@ export interface components {
             readonly collateralIn: string;
             /** @description Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it. */
             readonly minCollateralIn: string;
-            /** @description Leverage after the expected fill, 1 place. */
+            /** @description Leverage after the expected fill, a multiple of the equity, 1 place. */
             readonly leverage: string;
             /** @description LTV after the expected fill. Percent with 2 places. */
             readonly ltvPct: string;
@@ -2512,7 +2512,7 @@ export interface components {
             readonly fees: components["schemas"]["EquityDepositSimulationPreviewFees"];
             /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
             readonly costs: readonly components["schemas"]["Cost"][];
-            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
@@ -2520,7 +2520,7 @@ export interface components {
             readonly readAt?: components["schemas"]["BlockReading"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
             readonly oraclePriceAsOf?: string | null;
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
         };
         /** @description The token that is paid with. */
@@ -2578,7 +2578,7 @@ export interface components {
             readonly liquidationLtvPct: string;
             /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. Signed. */
             readonly priceDropToLiquidationPct: string;
             /** @description The whole stock leg of the wallet after the deposit. */
             readonly combined?: components["schemas"]["EquityDepositSimulationPreviewStockCombined"];
@@ -2606,7 +2606,7 @@ export interface components {
             readonly ltvPct: string;
             /** @description Stock price at which the whole can be liquidated. USD. */
             readonly liquidationPriceUsd?: string;
-            /** @description Fall of the stock price until then. Percent with 2 places. */
+            /** @description Fall of the stock price until then. Percent with 2 places. Signed. */
             readonly priceDropToLiquidationPct: string;
         };
         /** @description The yield leg. */
@@ -2619,7 +2619,7 @@ export interface components {
             readonly collateralIn: string;
             /** @description Least output of the swap of the borrowed tokens, whole tokens: the flash loan is sized on it. */
             readonly minCollateralIn: string;
-            /** @description Leverage after the expected fill, 1 place. */
+            /** @description Leverage after the expected fill, a multiple of the equity, 1 place. */
             readonly leverage: string;
             /** @description LTV after the expected fill. Percent with 2 places. */
             readonly ltvPct: string;
@@ -2670,7 +2670,7 @@ export interface components {
             readonly position: components["schemas"]["EquityPosition"];
             /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
             readonly costs: readonly components["schemas"]["Cost"][];
-            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
@@ -2686,7 +2686,7 @@ export interface components {
             readonly sendCalls?: components["schemas"]["SendCalls"];
             /** @description Gas that the simulation of all calls used, in units of gas. */
             readonly simulatedGas?: string;
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
             /**
              * Format: date-time
@@ -2748,9 +2748,9 @@ export interface components {
             readonly yieldLoopMatch: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
             readonly ambiguousYieldLoopIds?: readonly number[];
-            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
+            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. Signed. */
             readonly netValueUsd?: string;
-            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. */
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. Signed. */
             readonly currentNetApyPct?: string | null;
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt: components["schemas"]["BlockReading"];
@@ -2786,11 +2786,11 @@ export interface components {
             readonly ltvPct?: string | null;
             /** @description LTV at which the stock leg can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
-            /** @description Percentage points of LTV left before liquidation. */
+            /** @description Percentage points of LTV left before liquidation. Signed. */
             readonly ltvHeadroomPct?: string | null;
             /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string | null;
-            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. Signed. */
             readonly priceDropToLiquidationPct?: string | null;
             /** @description APY of the debt. Percent with 2 places. */
             readonly borrowApyPct?: string;
@@ -3569,7 +3569,7 @@ export interface components {
             readonly breakdown: readonly components["schemas"]["IncentiveBreakdown"][];
             /**
              * Format: uri
-             * @description Running campaigns with an APR above zero, the largest first; at most 2000.
+             * @description Page of the first campaign that has one.
              */
             readonly campaignUrl?: string;
             /**
@@ -3589,10 +3589,10 @@ export interface components {
         readonly IncentiveAprPoint: {
             /**
              * Format: int64
-             * @description Time of the point; the start of a bucket.
+             * @description Time of the point; the start of a bucket. Unix milliseconds.
              */
             readonly ts: number;
-            /** @description Percent per year at full precision. */
+            /** @description Percent per year at full precision. Signed. */
             readonly apr: number;
         };
         readonly IncentiveBreakdown: {
@@ -3840,9 +3840,9 @@ export interface components {
             readonly required?: string;
             /** @description Available amount, whole tokens; `null` = the issue has no amount. */
             readonly available?: string;
-            /** @description Requested slippage, basis points; `null` = slippage is not in question. */
+            /** @description Requested slippage, basis points; `null` = slippage is not in question. A ratio: 0.005 is 0.5 %. */
             readonly requestedSlippage?: number;
-            /** @description Slippage that holds in the calldata, basis points; `null` = slippage is not in question. */
+            /** @description Slippage that holds in the calldata, basis points; `null` = slippage is not in question. A ratio: 0.005 is 0.5 %. */
             readonly effectiveSlippage?: number;
             /** @description Expected cost, percent of the equity; `null` = no cost is in question, or there is no equity. */
             readonly costPctOfEquity?: string;
@@ -3853,7 +3853,7 @@ export interface components {
         };
         /** @description One step of a leverage ladder. */
         readonly LadderEntry: {
-            /** @description Exposure per unit of own money, 1 place. Of a vault the stock and the yield leg together: 1 + LTV of the stock leg. */
+            /** @description Leverage, a multiple of the equity, 1 place. Of a vault the stock and the yield leg together: 1 + LTV of the stock leg. */
             readonly leverage: string;
             /** @description Loan-to-value, of a vault that of its stock leg. Percent with 1 place. */
             readonly ltvPct: string;
@@ -3864,7 +3864,7 @@ export interface components {
         readonly LeftOutChain: {
             /**
              * Format: int32
-             * @description Id of the missing chain.
+             * @description Id of the chain, which is missing.
              */
             readonly chainId: number;
             /** @description Groups of facts that have to be measured first, at most 14; empty for reasons other than `NOT_READY`. */
@@ -4010,7 +4010,7 @@ export interface components {
             readonly minTokenOut: string;
             /** @description Fee of the vaults for bringing liquidity. Wei. */
             readonly reallocationFeeWei: string | null;
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
             /** @description Borrow APY of the market before and after: new debt and repayments move it. */
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
@@ -4021,7 +4021,7 @@ export interface components {
         };
         /** @description The position after the expected fill. */
         readonly LeverageSimulationPositionPreview: {
-            /** @description Leverage as it is shown, 1 place. */
+            /** @description Leverage as it is shown, a multiple of the equity, 1 place. */
             readonly leverage?: string;
             /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
             readonly requestedLtv?: string;
@@ -4031,13 +4031,13 @@ export interface components {
             readonly amountLeveragedCollateral: string;
             /** @description All debt. Whole loan tokens. */
             readonly amountLoan: string;
-            /** @description Collateral less debt at the oracle price. Whole loan tokens. */
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. Signed. */
             readonly equity: string;
             /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
             readonly depositBasis?: string;
-            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed. */
             readonly expectedLeverageApy?: string;
-            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. */
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
             readonly priceImpactPct?: string;
             /**
              * @description Venue of the swap.
@@ -4048,7 +4048,7 @@ export interface components {
             readonly liquidation?: components["schemas"]["Liquidation"];
             /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
             readonly costs: readonly components["schemas"]["Cost"][];
-            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
@@ -4075,10 +4075,10 @@ export interface components {
         readonly LeveragedApyHistoryHistory: {
             /**
              * Format: int64
-             * @description Time of the point; the start of a bucket.
+             * @description Time of the point; the start of a bucket. Unix milliseconds.
              */
             readonly ts: number;
-            /** @description Percent per year at full precision. */
+            /** @description Percent per year at full precision. Signed. */
             readonly apy: string;
         };
         /** @description Time at which the LTV of a position reaches a limit. A time that is not known is `null` in place of the object. */
@@ -4095,7 +4095,7 @@ export interface components {
         readonly Liquidation: {
             /** @description Oracle price, loan tokens per collateral token; of a vault deposit tokens per stock token. */
             readonly price: string;
-            /** @description Fall of the price until then. Percent with 2 places. */
+            /** @description Fall of the price until then. Percent with 2 places. Signed. */
             readonly dropPct: string;
         };
         /** @description Time until the LTV reaches its limits at today's price, along one path of the borrow rate: the debt grows by that rate, the collateral by its own APY, a principal token until its maturity. Of several positions the first of them. */
@@ -4127,7 +4127,7 @@ export interface components {
             readonly direction: string;
             /** @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`. */
             readonly asOf: string | null;
-            /** @description Loss in percent by the USD of collateral that are sold; null = no route at that size. */
+            /** @description Loss in percent by the USD of collateral that are sold, signed; null = no route at that size. */
             readonly slippagePct: {
                 readonly [key: string]: string | null;
             };
@@ -4313,7 +4313,7 @@ export interface components {
             readonly timeframe: "day" | "hour" | "minute";
             /**
              * Format: int32
-             * @description Units per candle.
+             * @description Units of the timeframe per candle.
              */
             readonly aggregate: number;
             /** @description Public name of the provider. */
@@ -4336,7 +4336,7 @@ export interface components {
         readonly OhlcvCandle: {
             /**
              * Format: int64
-             * @description Begin of the span.
+             * @description Begin of the span. Unix seconds.
              */
             readonly t: number;
             /** @description First price. USD. */
@@ -4368,7 +4368,7 @@ export interface components {
         readonly OpsDriftHistory: {
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
@@ -4406,7 +4406,7 @@ export interface components {
         };
         /** @description Deposits and number of open positions. */
         readonly OpsPortfolioHeader: {
-            /** @description Deposits of everything open, exact USD; `null` = one of them is not known. */
+            /** @description Deposits of everything open, exact USD; `null` = one of them is not known. Signed. */
             readonly totalDepositedUsd?: string;
             /**
              * Format: int32
@@ -4426,15 +4426,15 @@ export interface components {
              * @description Time of the block.
              */
             readonly asOf: string;
+            /** @description Whether the value is inside its freshness budget. */
+            readonly stale: boolean;
+            /** @description Failure of the latest computation: this is the last good report; `null` = the latest computation succeeded. */
+            readonly degraded: boolean;
             /**
              * Format: date-time
              * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
              */
             readonly computedAt: string;
-            /** @description Whether the value is inside its freshness budget. */
-            readonly stale: boolean;
-            /** @description Failure of the latest computation: this is the last good report; `null` = the latest computation succeeded. */
-            readonly degraded: boolean;
             /** @description Numbers of the entries. */
             readonly counts: components["schemas"]["OpsPortfoliosCounts"];
             /** @description The entries of this page, without cursors; at most 500. */
@@ -4507,7 +4507,7 @@ export interface components {
             readonly borrowedUsd: number;
             /**
              * Format: int32
-             * @description Open positions with that collateral.
+             * @description Number of open positions with that collateral.
              */
             readonly positions: number;
         };
@@ -4538,38 +4538,38 @@ export interface components {
         };
         /** @description Profit and loss in exact USD, without rounding. Amounts of plain positions come from the chain, in loan tokens, at the current price of the loan token; amounts of vaults come from the register. */
         readonly Pnl: {
-            /** @description Sum of all deposits. USD. */
+            /** @description Sum of all deposits. USD. Signed. */
             readonly depositedUsd?: string;
-            /** @description Sum of all withdrawals. USD. */
+            /** @description Sum of all withdrawals. USD. Signed. */
             readonly returnedUsd?: string;
-            /** @description Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. USD. */
+            /** @description Current collateral less debt; 0 after the end, and while the debt is more than the collateral is worth. USD. Signed. */
             readonly netValueUsd?: string;
             /** @description Debt beyond the value of the collateral, which the owner does not have to pay. USD. */
             readonly badDebtUsd?: string;
-            /** @description Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. USD. */
+            /** @description Part of the net value that depends on an oracle far from its reference: see `warnings` of the position. USD. Signed. */
             readonly divergentUsd?: string;
-            /** @description Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain. USD. */
+            /** @description Net value + returned - deposited; not known after a part was sold, because the share of the deposit in it is not kept on chain. USD. Signed. */
             readonly baseResultUsd?: string;
-            /** @description Incentives of the market accrued over the registered life; not part of the net value. USD. */
+            /** @description Incentives of the market accrued over the registered life; not part of the net value. USD. Signed. */
             readonly incentivesUsd?: string;
-            /** @description Base result + incentives, before the fee of closing the position. USD. */
+            /** @description Base result + incentives, before the fee of closing the position. USD. Signed. */
             readonly totalUsd?: string;
             /** @description Yield fee of closing everything open today; by the documented rate where that of the contract cannot be read, see `gaps` of the position. USD. */
             readonly yieldFeeUsd?: string;
-            /** @description Base result - yield fee. USD. */
+            /** @description Base result - yield fee. USD. Signed. */
             readonly baseResultAfterFeeUsd?: string;
-            /** @description Total - yield fee. USD. */
+            /** @description Total - yield fee. USD. Signed. */
             readonly totalAfterFeeUsd?: string;
-            /** @description Total over deposited. Percent. */
+            /** @description Total over deposited. Percent. Signed. */
             readonly returnOnEquityPct?: string | null;
         };
         /** @description Excess of `pnl`, which follows the record of the product's contract, over `pnlSplit`, which follows the events. `pnl.baseResultUsd` is `pnlSplit.result.usd` and `paidDirectlyUsd` and `recordUsd`; `pnl.totalUsd` is `pnlSplit.total.usd` and all three. Of both, `pnlSplit` is the gain of the owner. */
         readonly PnlDifference: {
-            /** @description Paid by the owner to the lending protocol directly: the contract does not record it as a deposit. Exact USD. */
+            /** @description Paid by the owner to the lending protocol directly: the contract does not record it as a deposit. Exact USD. Signed. */
             readonly paidDirectlyUsd?: string;
-            /** @description Payments that the contract has recorded otherwise: fees of deposits, withdrawals and loans beyond the deposits, payments of others through the router, amounts taken out of the lending protocol directly, and rounding. Exact USD. */
+            /** @description Payments that the contract has recorded otherwise: fees of deposits, withdrawals and loans beyond the deposits, payments of others through the router, amounts taken out of the lending protocol directly, and rounding. Exact USD. Signed. */
             readonly recordUsd?: string;
-            /** @description Incentives on the amounts of now over the registered life, as in `pnl`, less those on the amounts of each time. Exact USD. */
+            /** @description Incentives on the amounts of now over the registered life, as in `pnl`, less those on the amounts of each time. Exact USD. Signed. */
             readonly incentivesUsd?: string;
             /** @description Fields that are `null`, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
@@ -4611,9 +4611,9 @@ export interface components {
         };
         /** @description A part of a profit and loss; costs and losses are negative. */
         readonly PnlSplitAmount: {
-            /** @description Whole loan tokens, exact to the base unit. */
+            /** @description Whole loan tokens, exact to the base unit. Signed. */
             readonly amount: string;
-            /** @description USD at the price of the loan token of now, exact; `null` = the price is unknown. */
+            /** @description USD at the price of the loan token of now, exact; `null` = the price is unknown. Signed. */
             readonly usd?: string;
         };
         /** @description A wallet that could not be read. */
@@ -4674,11 +4674,11 @@ export interface components {
             readonly ltvPct?: string | null;
             /** @description LTV at which the position can be liquidated. Percent. */
             readonly liquidationLtvPct?: string;
-            /** @description Percentage points of LTV left before liquidation. */
+            /** @description Percentage points of LTV left before liquidation. Signed. */
             readonly ltvHeadroomPct?: string | null;
-            /** @description Leverage at the current LTV, 1 place. */
+            /** @description Leverage at the current LTV, a multiple of the equity, 1 place. */
             readonly currentLeverage?: string | null;
-            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. Signed. */
             readonly netValueUsd?: string;
             /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
@@ -4749,9 +4749,9 @@ export interface components {
             readonly yieldLoopMatch?: "ambiguous" | "basis" | "none" | "tagged";
             /** @description Indexes of the plain positions that may be loops of the vault, one per loop of the wallet, at most 25000; `null` = the match is not ambiguous. */
             readonly ambiguousYieldLoopIds?: readonly number[];
-            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. */
+            /** @description Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. Signed. */
             readonly netValueUsd?: string;
-            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. */
+            /** @description LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. Signed. */
             readonly currentNetApyPct?: string | null;
             /** @description Block of the reading: of holdings and debt, and of the prices that value them unless `freshness` names an older one. */
             readonly readAt?: components["schemas"]["BlockReading"];
@@ -4780,11 +4780,11 @@ export interface components {
             readonly ltvPct?: string | null;
             /** @description LTV at which the stock leg can be liquidated. Percent. */
             readonly liquidationLtvPct: string;
-            /** @description Percentage points of LTV left before liquidation. */
+            /** @description Percentage points of LTV left before liquidation. Signed. */
             readonly ltvHeadroomPct?: string | null;
             /** @description Stock price at which the stock leg can be liquidated. USD. */
             readonly liquidationPriceUsd?: string | null;
-            /** @description Fall of the stock price until liquidation. Percent with 2 places. */
+            /** @description Fall of the stock price until liquidation. Percent with 2 places. Signed. */
             readonly priceDropToLiquidationPct?: string | null;
             /** @description APY of the debt. Percent with 2 places. */
             readonly borrowApyPct?: string;
@@ -4828,11 +4828,11 @@ export interface components {
             readonly ltvPct?: string | null;
             /** @description LTV at which the position can be liquidated. Percent. */
             readonly liquidationLtvPct?: string;
-            /** @description Percentage points of LTV left before liquidation. */
+            /** @description Percentage points of LTV left before liquidation. Signed. */
             readonly ltvHeadroomPct?: string | null;
-            /** @description Leverage at the current LTV, 1 place. */
+            /** @description Leverage at the current LTV, a multiple of the equity, 1 place. */
             readonly currentLeverage?: string | null;
-            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. */
+            /** @description Collateral less debt, USD rounded to 2 places, negative under water. `pnl.netValueUsd` is exact, and 0 under water. Signed. */
             readonly netValueUsd?: string;
             /** @description APY at the exact leverage of its LTV and the current rates, incentives (APRs) included as they are. Signed percent with 2 places. */
             readonly currentLeverageApyPct?: string | null;
@@ -4877,7 +4877,7 @@ export interface components {
             readonly at: string;
             /** @description Collateral less debt, whole loan tokens; negative under water. */
             readonly equity: string;
-            /** @description Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown. */
+            /** @description Equity in USD at the price of the loan token of now, exact; `null` = the price is unknown. Signed. */
             readonly equityUsd?: string;
             /** @description Collateral. Whole tokens. */
             readonly collateral: string;
@@ -4908,16 +4908,16 @@ export interface components {
             readonly txHash: string;
             /**
              * Format: int32
-             * @description Place of its first event in the block.
+             * @description Index of its first event in the block.
              */
             readonly logIndex: number;
-            /** @description Change of the collateral. Whole tokens. */
+            /** @description Change of the collateral. Whole tokens. Signed. */
             readonly collateralChange: string;
-            /** @description Borrowed less repaid, whole loan tokens, without interest. */
+            /** @description Borrowed less repaid, whole loan tokens, without interest. Signed. */
             readonly debtChange: string;
-            /** @description Collateral after it, whole tokens; of the known events only, see `isComplete`. */
+            /** @description Collateral after it, whole tokens; of the known events only, see `isComplete`. Signed. */
             readonly collateralAfter: string;
-            /** @description Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block. */
+            /** @description Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block. Signed. */
             readonly debtAfter?: string;
             /** @description Paid by the owner, or by another account on its behalf, see `paidBy`, fee included; `null` = not explained by the transfers. */
             readonly paid?: components["schemas"]["PositionEventAmounts"];
@@ -5020,7 +5020,7 @@ export interface components {
             readonly complete: boolean;
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
@@ -5098,7 +5098,7 @@ export interface components {
             readonly collateralValue: string;
             /** @description Debt above that value, whole loan tokens: the part of a payment that is lost. */
             readonly excess: string;
-            /** @description The excess in USD with 2 places, which `costUsd` of an option that pays in contains. `null` = nothing prices the loan token. */
+            /** @description The excess in USD with 2 places, which `costUsd` of an option that pays in contains. `null` = nothing prices the loan token. Signed. */
             readonly excessUsd?: string;
             /** @description The state, its amounts and what a payment would lose, in sentences. */
             readonly message: string;
@@ -5270,7 +5270,7 @@ export interface components {
             readonly worstInterestPct?: string;
             /** @description Largest rise of the LTV by price and interest together, percent of the LTV with 4 places. The oracle's price contains the yield of the collateral. */
             readonly worstLtvRisePct?: string;
-            /** @description The highest leverage that survives that rise, 2 places, rounded down; may be above the limit of the contracts. Of one position only. */
+            /** @description The highest leverage that survives that rise, a multiple of the equity, 2 places, rounded down; may be above the limit of the contracts. Of one position only. */
             readonly maxLeverage?: string | null;
             /** @description Sample at which the largest rise of the LTV began; of one position only. */
             readonly worstFromAt?: string | null;
@@ -5288,7 +5288,7 @@ export interface components {
             readonly sampleCount: number;
             /**
              * Format: int32
-             * @description Hours between the first and the last sample without one; of several positions the most.
+             * @description Number of hours between the first and the last sample without one; of several positions the most.
              */
             readonly missingHours: number;
             /**
@@ -5311,25 +5311,25 @@ export interface components {
         readonly Registration: {
             /** @description Whether the position is registered as open. */
             readonly isOpen: boolean;
-            /** @description Deposit at the opening. USD. */
+            /** @description Deposit at the opening. USD. Signed. */
             readonly depositedUsd: string;
-            /** @description Later deposits. USD. */
+            /** @description Later deposits. USD. Signed. */
             readonly addedUsd: string;
-            /** @description Withdrawals while the position was open. USD. */
+            /** @description Withdrawals while the position was open. USD. Signed. */
             readonly removedUsd: string;
-            /** @description Withdrawal at the closing. USD. */
+            /** @description Withdrawal at the closing. USD. Signed. */
             readonly returnedUsd: string;
-            /** @description APY of the collateral at the opening, percent; `null` = not registered. */
+            /** @description APY of the collateral at the opening, percent; `null` = not registered. Signed. */
             readonly collateralApyPctAtOpen: string | null;
-            /** @description Borrow APY at the opening, percent; `null` = not registered. */
+            /** @description Borrow APY at the opening, percent; `null` = not registered. Signed. */
             readonly borrowApyPctAtOpen: string | null;
-            /** @description Leveraged APY at the opening, percent; `null` = not registered. */
+            /** @description Leveraged APY at the opening, percent; `null` = not registered. Signed. */
             readonly leverageApyPctAtOpen: string | null;
-            /** @description Requested LTV, percent; `null` = not registered. */
+            /** @description Requested LTV, percent; `null` = not registered. Signed. */
             readonly desiredLtvPct: string | null;
-            /** @description Price at the opening; `null` = not registered. */
+            /** @description Price at the opening, loan tokens per collateral token; `null` = not registered. Signed. */
             readonly entryPrice: string | null;
-            /** @description Price at the closing; `null` = not registered. */
+            /** @description Price at the closing, loan tokens per collateral token; `null` = not registered. Signed. */
             readonly exitPrice: string | null;
             /** @description Equity vault whose yield loop the position is; `null` = a plain position. */
             readonly equityVaultId: string | null;
@@ -5587,7 +5587,7 @@ export interface components {
              * @description Time of the point; the start of a bucket.
              */
             readonly timestamp: string;
-            /** @description Percent per year at full precision. */
+            /** @description Percent per year at full precision. Signed. */
             readonly apy: number;
         };
         /** @description The snapshot. */
@@ -5595,7 +5595,7 @@ export interface components {
             readonly apy: components["schemas"]["StableApyStableApyMetricsApy"];
         };
         readonly StableApyStableApyMetricsApy: {
-            /** @description Mean APY of 7 days. Percent at full precision. */
+            /** @description Mean APY of 7 days. Percent at full precision. Signed. */
             readonly avg7d: number;
         };
         /** @description Details of the code. */
@@ -5686,7 +5686,7 @@ export interface components {
             readonly complete: boolean;
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description Send it as "after" for the next page; null = this is the last one. */
@@ -5709,7 +5709,7 @@ export interface components {
             readonly asOf: string;
             /**
              * Format: int32
-             * @description Entries that match, on all pages.
+             * @description Number of entries that match, on all pages.
              */
             readonly count: number;
             /** @description The entries of this page, without cursors; at most 500. */
@@ -5750,9 +5750,9 @@ export interface components {
             readonly borrowIncentive?: components["schemas"]["Incentive"] | null;
             /** @description Incentives paid on collateral. */
             readonly collateralIncentive?: components["schemas"]["Incentive"] | null;
-            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
+            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Signed. */
             readonly netBorrowApyPct: string;
-            /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. */
+            /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. Signed. */
             readonly totalCollateralApyPct: string;
             /** @description USD supplied to the market. */
             readonly supplyUsd?: number;
@@ -5790,7 +5790,7 @@ export interface components {
             readonly notListedBecause?: readonly string[];
             /** @description Fields of the object that are `null`, or that carry the conservative value that their description names, and why; at most one entry per field. */
             readonly gaps?: readonly components["schemas"]["AssumedGap"][];
-            /** @description Leverage at the maximum LTV, of a vault at the cap of its stock leg. 1 place. */
+            /** @description Leverage at the maximum LTV, of a vault at the cap of its stock leg. A multiple of the equity, 1 place. */
             readonly maxLeverage: string;
             /** @description Steps from leverage 1 to `maxLeverage`, at most 51: of a loop each whole leverage and the exact maximum, of a vault the LTVs 0, target and highest. */
             readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
@@ -5798,7 +5798,7 @@ export interface components {
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
             /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
-            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed. */
             readonly collateralApyPct: string;
             /**
              * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
@@ -5837,9 +5837,9 @@ export interface components {
             readonly borrowIncentive?: components["schemas"]["Incentive"] | null;
             /** @description Incentives paid on collateral. */
             readonly collateralIncentive?: components["schemas"]["Incentive"] | null;
-            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. */
+            /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Signed. */
             readonly netBorrowApyPct: string;
-            /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. */
+            /** @description Rate of the collateral in the ladder, percent with 2 places. Of a loop `collateralApyPct` plus `collateralIncentive.aprPct` (an APR, not compounded); while incentives are not known none is counted, and `gaps` says so. Of a vault `yieldLegApyPct`, which has the incentives of its yield leg in it. Signed. */
             readonly totalCollateralApyPct: string;
             /** @description USD supplied to the market. */
             readonly supplyUsd?: number;
@@ -5877,7 +5877,7 @@ export interface components {
             readonly notListedBecause?: readonly string[];
             /** @description Fields of the object that are `null`, or that carry the conservative value that their description names, and why; at most one entry per field. */
             readonly gaps?: readonly components["schemas"]["AssumedGap"][];
-            /** @description Leverage at the maximum LTV, of a vault at the cap of its stock leg. 1 place. */
+            /** @description Leverage at the maximum LTV, of a vault at the cap of its stock leg. A multiple of the equity, 1 place. */
             readonly maxLeverage: string;
             /** @description Steps from leverage 1 to `maxLeverage`, at most 51: of a loop each whole leverage and the exact maximum, of a vault the LTVs 0, target and highest. */
             readonly leverageLadder: readonly components["schemas"]["LadderEntry"][];
@@ -5885,7 +5885,7 @@ export interface components {
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
             /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
-            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed. */
             readonly collateralApyPct: string;
             /**
              * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
@@ -5929,9 +5929,9 @@ export interface components {
             readonly description?: string;
             /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
-            /** @description Time of the maturity; `null` = the token does not mature. */
+            /** @description Time of the maturity; `null` = the token does not mature. Unix seconds. */
             readonly maturity: number | null;
-            /** @description Time of the maturity; `null` = the token does not mature. */
+            /** @description Time of the maturity; `null` = the token does not mature. YYYY-MM-DD. */
             readonly maturityDate: string | null;
             /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
             readonly maturityDaysLeft: number | null;
@@ -5963,7 +5963,7 @@ export interface components {
             readonly depositToken?: components["schemas"]["StrategyByIdEquityVaultDepositToken"];
             /** @description LTV of the stock leg when a deposit names none. Percent with 2 places. */
             readonly targetLtvPct?: string;
-            /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. */
+            /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. Signed. */
             readonly yieldLegApyPct?: string;
         };
         /** @description Token that deposits are paid with. */
@@ -6096,11 +6096,11 @@ export interface components {
         };
         /** @description Trailing means of the APY of the collateral. */
         readonly StrategyByIdYieldSustainabilityPct: {
-            /** @description Mean over 30 days. Percent. */
+            /** @description Mean over 30 days. Percent. Signed. */
             readonly avg30d?: string;
-            /** @description Mean over 60 days. Percent. */
+            /** @description Mean over 60 days. Percent. Signed. */
             readonly avg60d?: string;
-            /** @description Mean over 90 days. Percent. */
+            /** @description Mean over 90 days. Percent. Signed. */
             readonly avg90d?: string;
         };
         /** @description Token that is posted; of a vault the stock. */
@@ -6134,9 +6134,9 @@ export interface components {
             readonly description?: string;
             /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
-            /** @description Time of the maturity; `null` = the token does not mature. */
+            /** @description Time of the maturity; `null` = the token does not mature. Unix seconds. */
             readonly maturity: number | null;
-            /** @description Time of the maturity; `null` = the token does not mature. */
+            /** @description Time of the maturity; `null` = the token does not mature. YYYY-MM-DD. */
             readonly maturityDate: string | null;
             /** @description Whole days until the maturity, 0 once matured; `null` = the token does not mature. */
             readonly maturityDaysLeft: number | null;
@@ -6168,7 +6168,7 @@ export interface components {
             readonly depositToken?: components["schemas"]["StrategyEquityVaultDepositToken"];
             /** @description LTV of the stock leg when a deposit names none. Percent with 2 places. */
             readonly targetLtvPct?: string;
-            /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. */
+            /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. Signed. */
             readonly yieldLegApyPct?: string;
         };
         /** @description Token that deposits are paid with. */
@@ -6317,11 +6317,11 @@ export interface components {
         };
         /** @description Trailing means of the APY of the collateral. */
         readonly StrategyYieldSustainabilityPct: {
-            /** @description Mean over 30 days. Percent. */
+            /** @description Mean over 30 days. Percent. Signed. */
             readonly avg30d?: string;
-            /** @description Mean over 60 days. Percent. */
+            /** @description Mean over 60 days. Percent. Signed. */
             readonly avg60d?: string;
-            /** @description Mean over 90 days. Percent. */
+            /** @description Mean over 90 days. Percent. Signed. */
             readonly avg90d?: string;
         };
         /** @description A position, or several together, in one scenario. `gaps` of the table explain a field that is `null`, e.g. `rows.3.equityUsd`. */
@@ -6343,9 +6343,9 @@ export interface components {
             readonly headroomPct?: string | null;
             /** @description Collateral less debt, whole loan tokens: at the oracle's price, in an exit by the proceeds of the sale. Negative under water; of one position only. */
             readonly equity?: string | null;
-            /** @description `equity` in USD with 2 places. Of several positions the sum: one under water counts as 0, because its debt is not owed beyond its collateral. */
+            /** @description `equity` in USD with 2 places. Of several positions the sum: one under water counts as 0, because its debt is not owed beyond its collateral. Signed. */
             readonly equityUsd?: string | null;
-            /** @description Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage, incentives included, percent with 2 places; of several positions weighted by their equity. */
+            /** @description Net APY on the equity at the LTV and the rates of the scenario, at the exact leverage, incentives included, percent with 2 places; of several positions weighted by their equity. Signed. */
             readonly netApyPct?: string | null;
             /**
              * @description End of the position; of several positions the worst of them. `null` = not known.
@@ -6385,11 +6385,11 @@ export interface components {
         };
         /** @description Trailing means of a rate, percent per year. A window that the history does not cover is `null`, with an entry in `gaps` of the object around. */
         readonly TrailingAverages: {
-            /** @description Mean over 30 days. Percent. */
+            /** @description Mean over 30 days. Percent. Signed. */
             readonly avg30d?: string;
-            /** @description Mean over 60 days. Percent. */
+            /** @description Mean over 60 days. Percent. Signed. */
             readonly avg60d?: string;
-            /** @description Mean over 90 days. Percent. */
+            /** @description Mean over 90 days. Percent. Signed. */
             readonly avg90d?: string;
         };
         /** @description The plan, or the refusal in its place. */
@@ -6422,7 +6422,7 @@ export interface components {
             readonly positionPreview: components["schemas"]["TransactionBundleMetaPositionPreview"];
             /** @description Borrow APY of the market before and after: new debt and repayments move it. */
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
-            /** @description Current LTV of the managed position. Percent with 2 places. */
+            /** @description Current LTV of the managed position. Percent with 2 places. Signed. */
             readonly ltvBeforePct?: string;
             /** @description The price at which the managed position could be liquidated before the action. */
             readonly liquidationBefore?: components["schemas"]["Liquidation"];
@@ -6440,7 +6440,7 @@ export interface components {
             readonly simulatedGas?: string;
             /** @description Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most 2 tokens; empty = none. */
             readonly received?: readonly components["schemas"]["ReceivedAmount"][];
-            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. */
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
             readonly slippage: number;
             /**
              * Format: date-time
@@ -6457,7 +6457,7 @@ export interface components {
         };
         /** @description The position after the expected fill. */
         readonly TransactionBundleMetaPositionPreview: {
-            /** @description Leverage as it is shown, 1 place. */
+            /** @description Leverage as it is shown, a multiple of the equity, 1 place. */
             readonly leverage?: string;
             /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
             readonly requestedLtv?: string;
@@ -6467,13 +6467,13 @@ export interface components {
             readonly amountLeveragedCollateral?: string;
             /** @description All debt. Whole loan tokens. */
             readonly amountLoan?: string;
-            /** @description Collateral less debt at the oracle price. Whole loan tokens. */
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. Signed. */
             readonly equity?: string;
             /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
             readonly depositBasis?: string;
-            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. */
+            /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed. */
             readonly expectedLeverageApy?: string;
-            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. */
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
             readonly priceImpactPct?: string;
             /**
              * @description Venue of the swap.
@@ -6484,7 +6484,7 @@ export interface components {
             readonly liquidation?: components["schemas"]["Liquidation"];
             /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
             readonly costs: readonly components["schemas"]["Cost"][];
-            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. */
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
             readonly worstCase?: components["schemas"]["WorstCase"];
@@ -6524,7 +6524,7 @@ export interface components {
             readonly stale: boolean;
             /** @description Oracles far from their reference (more than 10 % from a price, more than 20 % from the value before a jump) whose values are in the sums, the largest first; one per market, at most 20000. */
             readonly oracleDivergences?: readonly components["schemas"]["OracleDivergence"][];
-            /** @description Net equity of the users: collateral less debt. USD with 2 places. */
+            /** @description Net equity of the users: collateral less debt. USD with 2 places. Signed. */
             readonly tvlUsd: number;
             /** @description Collateral of all positions. USD with 2 places. */
             readonly grossTvlUsd: number;
@@ -6536,18 +6536,18 @@ export interface components {
             readonly divergentUsd?: number;
             /**
              * Format: int32
-             * @description Open positions with collateral.
+             * @description Number of open positions with collateral.
              */
             readonly positions: number;
             /**
              * Format: int32
-             * @description Distinct wallets with such a position.
+             * @description Number of distinct wallets with such a position.
              */
             readonly users: number;
         };
         /** @description Sums over open positions. `tvlUsd + borrowedUsd = grossTvlUsd` holds exactly on these numbers. */
         readonly TvlTotal: {
-            /** @description Net equity of the users: collateral less debt. USD with 2 places. */
+            /** @description Net equity of the users: collateral less debt. USD with 2 places. Signed. */
             readonly tvlUsd: number;
             /** @description Collateral of all positions. USD with 2 places. */
             readonly grossTvlUsd: number;
@@ -6559,12 +6559,12 @@ export interface components {
             readonly divergentUsd?: number;
             /**
              * Format: int32
-             * @description Open positions with collateral.
+             * @description Number of open positions with collateral.
              */
             readonly positions: number;
             /**
              * Format: int32
-             * @description Distinct wallets with such a position.
+             * @description Number of distinct wallets with such a position.
              */
             readonly users: number;
         };
@@ -6608,7 +6608,7 @@ export interface components {
             readonly marketId: string;
             /**
              * Format: int32
-             * @description Index in the array of the wallet on chain.
+             * @description Index of the position in the array of the wallet on chain.
              */
             readonly positionIndex: number;
             /** @description Row of the register. */
@@ -6744,16 +6744,16 @@ export interface components {
              * @enum {string}
              */
             readonly field: "borrowIncentive" | "collateralApyPct" | "collateral.priceUsd" | "exitLiquidity" | "loan.priceUsd" | "oracle";
-            /** @description Doubted number: USD of prices and of the oracle, otherwise points of 100. */
+            /** @description Doubted number: USD of prices and of the oracle, otherwise points of 100. Signed. */
             readonly value: string;
             /** @description One plain sentence for people. */
             readonly message: string;
         };
         /** @description The result for the wallet when every swap gives its minimum only and the plan is sent a minute later, with the interest of that minute. `gaps` of the preview or plan explain a field that is `null`. */
         readonly WorstCase: {
-            /** @description Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs. Whole deposit tokens. */
+            /** @description Collateral less debt at the oracle price plus `paidOut`, whole loan tokens; of a vault the net value of both legs. Whole deposit tokens. Signed. */
             readonly equity: string;
-            /** @description The part of `equity` that goes to the wallet, fees of the contract taken off, whole loan or deposit tokens; the rest is left in the position. */
+            /** @description The part of `equity` that goes to the wallet, fees of the contract taken off, whole loan tokens, of a vault deposit tokens; the rest is left in the position. */
             readonly paidOut?: string;
             /** @description LTV of the position, or of the stock leg of a vault. Percent with 2 places. */
             readonly ltv?: string;

@@ -607,9 +607,9 @@ export const ROWS = {
       "200": [
         "chainId",
         "asOf",
-        "computedAt",
         "stale",
         "degraded",
+        "computedAt",
         "counts",
         "users"
       ]
