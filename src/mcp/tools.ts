@@ -123,7 +123,7 @@ function withoutEmptyParts({ $defs = {}, ...schema }: JsonSchema): JsonSchema {
 }
 
 /** A longer schema is not listed: clients load the list of all tools at once, and /openapi.json has every answer. */
-const MAX_OUTPUT_CHARS = 850;
+const MAX_OUTPUT_CHARS = 750;
 
 /** The types of an answer, where they are few. The caller chooses between two answers of a row with a brief. */
 function outputOf(route: AnyRoute, { list, brief }: RowTool): Tool['outputSchema'] {

@@ -88,7 +88,7 @@ describe('the list of tools', () => {
     }
     expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThan(MAX_LIST_BYTES);
     expect(listed.filter(({ outputSchema }) => outputSchema !== undefined).map(({ name }) => name)).toContain(
-      'get_borrow_apy_history',
+      'get_leveraged_apy_history',
     );
   });
 
