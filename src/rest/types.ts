@@ -137,7 +137,7 @@ export interface BriefAnswer {
   readonly operation: string;
   /** Project the data of the operation. A method, so that the types of the data may differ. */
   project(data: unknown, input: RowInput<unknown, unknown>): unknown;
-  readonly response: z.ZodType | AnswerSchema;
+  readonly response: AnswerSchema;
 }
 
 /** Lists of one length in a row's body, which a tool returns page by page. */
@@ -210,7 +210,7 @@ export interface Route<Params = unknown, Body = unknown, Data = unknown> {
   readonly pages?: RoutePages<Data> | undefined;
   /** Set for a row that also answers a file to `Accept: text/csv`, made of its body. */
   readonly csv?: ((body: unknown, input: { readonly params: Params }) => CsvFile) | undefined;
-  readonly response: z.ZodType | AnswerSchema;
+  readonly response: AnswerSchema;
   /** Errors of the row beside `internal`. */
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly RouteExample[];
@@ -243,9 +243,4 @@ export interface DerivedRoute<Params, Body>
   extends Omit<Route<Params, Body>, 'project' | 'response' | 'tool'>,
     Beside<Params, Body> {
   readonly tool?: (Omit<RowTool, 'brief'> & { readonly brief?: string | undefined }) | undefined;
-}
-
-/** Check the types of a row, and erase them for the table. */
-export function defineRoute<Params, Body, Data>(route: Route<Params, Body, Data>): AnyRoute {
-  return route as unknown as AnyRoute;
 }

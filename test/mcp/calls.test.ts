@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { callTool } from '../../src/mcp/call-tool.ts';
 import { createTools } from '../../src/mcp/tools.ts';
 import { createRouter } from '../../src/rest/router.ts';
-import { type AnyRoute, defineRoute } from '../../src/rest/types.ts';
+import type { AnyRoute } from '../../src/rest/types.ts';
 
 const base = {
   surface: 'Public' as const,
@@ -13,17 +13,17 @@ const base = {
   errors: [],
   variables: () => ({}),
   project: () => ({}),
-  response: z.object({}),
+  response: { derive: () => ({ type: 'object' }), deprecations: () => [] },
   examples: [],
 } as const;
-const one = defineRoute({
+const one: AnyRoute = {
   ...base,
   method: 'GET',
   path: '/v1/things/{id}',
   params: z.object({ id: z.string() }),
   tool: { name: 'get_thing' },
-});
-const other = defineRoute({ ...base, method: 'GET', path: '/v1/things/secret', params: z.object({}) });
+} as never;
+const other: AnyRoute = { ...base, method: 'GET', path: '/v1/things/secret', params: z.object({}) };
 const origin = { headers: {}, correlationId: 'correlation', clientIp: '192.0.2.1' };
 
 /** Call the tool of `one`; the answer is the row that was asked. */

@@ -1,4 +1,5 @@
-import { type GraphQLSchema, getNullableType, isInterfaceType, isListType, parse } from 'graphql';
+import { type GraphQLSchema, getNullableType, isInterfaceType, isListType, isObjectType, parse } from 'graphql';
+import { type Deprecation, deprecationOf } from '../../shared/contract/deprecation.ts';
 import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
 import type { Conversions, Vocabulary } from './conversion.ts';
 import { conversionOf, type Project, projectorOf } from './project.ts';
@@ -14,6 +15,8 @@ export interface Answer {
   body(data: unknown): unknown;
   /** @param isOpen whether the row adds properties to the body, which is then no named schema */
   schema(refer: Refer, isOpen: boolean): JsonSchema;
+  /** The deprecations of the fields that it shows. */
+  deprecations(): readonly Deprecation[];
 }
 
 export interface AnswerDeps {
@@ -28,6 +31,10 @@ export interface AnswerDeps {
 /** Derive the answers of rows from their operations and the schema, each when it is first needed. */
 export function createAnswers({ schema, documents, conversions, errorOf }: AnswerDeps): (operation: string) => Answer {
   const isRefusal = refusalTypes(schema);
+  // Nothing is read at a start while nothing is deprecated.
+  const hasDeprecated = Object.values(schema.getTypeMap()).some(
+    (type) => isObjectType(type) && Object.values(type.getFields()).some(({ deprecationReason }) => deprecationReason),
+  );
   let detailsOf: Project | undefined;
   const refuse = (answer: unknown) => {
     if (!isRefusal((answer as { readonly __typename: string }).__typename)) return;
@@ -53,8 +60,20 @@ export function createAnswers({ schema, documents, conversions, errorOf }: Answe
         body ??= find();
         return bodySchema(body, conversions, refer, isOpen);
       },
+      deprecations() {
+        if (!hasDeprecated) return [];
+        body ??= find();
+        return deprecationsIn(body.shape);
+      },
     };
   };
+}
+
+function deprecationsIn(shape: Shape | undefined): readonly Deprecation[] {
+  return (shape?.members ?? []).flatMap(({ field, shape: below }) => [
+    ...[deprecationOf(field.deprecationReason ?? '') ?? []].flat(),
+    ...deprecationsIn(below),
+  ]);
 }
 
 /** Name of the interface of all refusals, and of the fragment with the details of each. */

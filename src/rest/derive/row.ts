@@ -41,6 +41,7 @@ function answered<Params, Body>(
       return repeated ? { ...(body as object), ...repeated.of(input as RowInput<Params, Body>, body as never) } : body;
     },
     response: {
+      deprecations: () => answer.deprecations(),
       derive(refer) {
         const more = z.object({ ...repeated?.schema.shape, ...(isFresh ? { meta: readMeta } : {}) });
         const isOpen = Object.keys(more.shape).length > 0;

@@ -7,7 +7,9 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
+import { deprecationOf } from '../../shared/contract/deprecation.ts';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
+import { deprecatedMeta } from '../deprecation.ts';
 import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
 import { EXAMPLE_ADDRESS, EXAMPLE_MARKET_ID } from '../schemas/common.ts';
 import type { Conversions } from './conversion.ts';
@@ -115,8 +117,9 @@ function memberSchema(member: Member, conversions: Conversions, refer: Refer): J
   const shown = conversion?.schema(plain, refer) ?? plain;
   const schema = keepsNull ? { anyOf: [shown, { type: 'null' }] } : shown;
   const says = typeof conversion?.says === 'function' ? conversion.says(plain) : conversion?.says;
-  const description = [field.description, says].filter(Boolean).join(' ');
-  return { ...(description === '' ? {} : { description }), ...schema };
+  const reason = field.deprecationReason ?? undefined;
+  const description = [field.description, says, reason].filter(Boolean).join(' ');
+  return { ...(description === '' ? {} : { description }), ...schema, ...deprecatedMeta(deprecationOf(reason ?? '')) };
 }
 
 function typeSchema(type: GraphQLOutputType, member: Member, conversions: Conversions, refer: Refer): JsonSchema {

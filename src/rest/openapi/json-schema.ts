@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Deprecation } from '../../shared/contract/deprecation.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -11,9 +12,11 @@ export interface Refer {
   definition(reference: JsonSchema): JsonSchema;
 }
 
-/** The schema of an answer: derived from the operation of its row, or its own. */
+/** The schema of the answers of a row, derived from its operation. */
 export interface AnswerSchema {
   derive(refer: Refer): JsonSchema;
+  /** The deprecations of its fields. */
+  deprecations(): readonly Deprecation[];
 }
 
 /** Collects the named schemas (`.meta({ id })`) of all conversions, for `components.schemas`. */
@@ -21,33 +24,28 @@ export interface SchemaCollector {
   /** Convert a schema; its named parts become references. */
   convert(schema: z.ZodType, io: 'input' | 'output'): JsonSchema;
   /** The schema of an answer; its named parts become references. */
-  answer(schema: z.ZodType | AnswerSchema): JsonSchema;
+  answer(schema: AnswerSchema): JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
 
 export function createSchemaCollector(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
-  const derived = new Set<string>();
   const making = new Set<string>();
   const add = (name: string, schema: JsonSchema): JsonSchema => {
     const named = nameNested(name, schema, add);
     const known = components[name];
-    if (derived.has(name) && known !== undefined) return { $ref: `#/components/schemas/${name}` };
-    if (known !== undefined && !derived.has(name) && JSON.stringify(known) !== JSON.stringify(named)) {
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(named)) {
       throw new Error(`Two schemas have the name ${name}: give one of them an id of its own.`);
     }
     components[name] = named;
     return { $ref: `#/components/schemas/${name}` };
   };
   const makeNamed = (name: string, make?: () => JsonSchema): JsonSchema => {
-    const reference = { $ref: `#/components/schemas/${name}` };
-    if (make === undefined || derived.has(name) || making.has(name)) return reference;
-    making.add(name);
-    const schema = make();
-    delete components[name];
-    add(name, schema);
-    derived.add(name);
-    return reference;
+    if (make !== undefined && !making.has(name)) {
+      making.add(name);
+      add(name, make());
+    }
+    return { $ref: `#/components/schemas/${name}` };
   };
   const nameOf = ({ $ref }: JsonSchema) => String($ref).slice('#/components/schemas/'.length);
   const refer: Refer = Object.assign(makeNamed, {
@@ -56,7 +54,7 @@ export function createSchemaCollector(): SchemaCollector {
   return {
     components,
     answer(schema) {
-      return 'derive' in schema ? schema.derive(refer) : this.convert(schema, 'output');
+      return schema.derive(refer);
     },
     convert(schema, io) {
       const converted = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: io === 'input' ? tidy : open });
@@ -76,8 +74,7 @@ export function typedText(text: string, { type, anyOf = [] }: JsonSchema): strin
 }
 
 /** The schema of an answer as one document: its named parts are under `$defs`. */
-export function selfContainedAnswer(schema: z.ZodType | AnswerSchema): JsonSchema {
-  if (!('derive' in schema)) return selfContainedSchema(schema, 'output');
+export function selfContainedAnswer(schema: AnswerSchema): JsonSchema {
   const $defs: Record<string, JsonSchema> = {};
   const makeNamed = (name: string, make?: () => JsonSchema): JsonSchema => {
     if (make !== undefined && !Object.hasOwn($defs, name)) {

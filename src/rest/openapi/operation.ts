@@ -34,7 +34,7 @@ export function operationOf(route: AnyRoute, schemas: SchemaCollector): OpenApiO
     requestBody: route.body === undefined ? undefined : bodyOf(route, route.body, schemas),
     responses: {
       200: {
-        description: answerDescription(route) ?? 'The answer.',
+        description: `${route.summary}.`,
         headers: headerRefs(
           'RateLimit-Policy',
           'RateLimit',
@@ -68,10 +68,6 @@ function hasTag(route: AnyRoute): boolean {
 }
 
 const CSV = { type: 'string', description: 'A file by RFC 4180, in UTF-8, with a header row.' };
-
-function answerDescription({ response, summary }: AnyRoute): string | undefined {
-  return 'derive' in response ? `${summary}.` : schemaDescription(response);
-}
 
 function schemaDescription(schema: z.ZodType): string | undefined {
   return z.globalRegistry.get(schema)?.description;
