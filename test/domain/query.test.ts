@@ -37,6 +37,12 @@ describe('queryStrategies', () => {
     ['kind', { kinds: ['equity'] }, (s) => s.kind === 'equity'],
     ['loan symbol', { loan: 'usdc' }, (s) => s.loan.symbol === 'USDC'],
     ['loan address', { loan: ethereum.stable.address.toUpperCase() }, (s) => s.loan.symbol === 'USDC'],
+    [
+      'a part of the name',
+      { search: ' USDe/pyUSD ' },
+      (s) => `${s.collateral.symbol}/${s.loan.symbol}`.includes('USDe/PYUSD'),
+    ],
+    ['a part of the name of the collateral', { search: 'staked' }, (s) => /staked/i.test(s.collateral.name)],
     ['collateral', { collateral: 'PT-apxusd' }, (s) => s.collateral.symbol === 'PT-apxUSD'],
     ['APY source', { apySources: ['onchain', 'none'] }, (s) => ['onchain', 'none'].includes(s.collateralApySource)],
     ['minimum APY', { minApyPct: 20.5 }, (s) => Number(s.defaultLeverage.leverageApyPct) >= 20.5],

@@ -4,7 +4,7 @@ import { type Address, type ChainId, formatValue, type MarketId, type StrategyId
 import { cutPage, type PageWindow } from '../../shared/page-window.ts';
 import { DRIFT_SEVERITIES, type Drift, type DriftKind, type DriftSeverity } from '../drift/types.ts';
 import { POSITION_STATUSES, type Position, type PositionStatus } from '../position/types.ts';
-import { driftOfItem, leastHeadroomPct } from './items.ts';
+import { driftOfItem } from './items.ts';
 import type { PortfolioReport } from './report.ts';
 import { type ItemRow, oldest, wholeOf } from './rows.ts';
 import type { Portfolio, PortfolioItem } from './types.ts';
@@ -73,7 +73,7 @@ export function queryPortfolios(reports: readonly PortfolioReport[], query: List
   return cut('portfolios', found, query);
 }
 
-/** List the loops and vaults that match. Of a whole vault the least headroom of its parts counts. */
+/** List the loops and vaults that match. Of a vault the least headroom of its parts counts. */
 export function queryItems(reports: readonly PortfolioReport[], query: ListQuery): Listed<ItemRow> {
   const matches = matcherOf(query.filter);
   const found = reports.flatMap((report) =>
@@ -81,7 +81,7 @@ export function queryItems(reports: readonly PortfolioReport[], query: ListQuery
       const matching = rows.filter(matches);
       return (query.isWhole ? wholeOf(matching) : matching).map((row) => ({
         node: row,
-        place: { key: itemKey(row, query), chainId: row.chainId, id: `${row.wallet} ${row.key}` },
+        place: { key: keyOf(row, query.order), chainId: row.chainId, id: `${row.wallet} ${row.key}` },
       }));
     }),
   );
@@ -148,11 +148,6 @@ interface SortPosition {
 
 /** `null` = not known, or not applicable. */
 type SortKey = number | string | null;
-
-function itemKey(row: ItemRow, { order, isWhole }: Pick<ListQuery, 'order' | 'isWhole'>): SortKey {
-  const isWholeVault = isWhole && row.item.kind === 'vault';
-  return order === 'headroom' && isWholeVault ? numberOf(leastHeadroomPct(row.item)) : keyOf(row, order);
-}
 
 function keyOf(row: ItemRow, order: PortfolioOrder): SortKey {
   const { item } = row;

@@ -1,7 +1,7 @@
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { DriftKind } from '../drift/types.ts';
 import type { PositionStatus } from '../position/types.ts';
-import { itemsOf } from './items.ts';
+import { itemsOf, leastHeadroomPct } from './items.ts';
 import type { Portfolio, PortfolioItem, PortfolioLoop } from './types.ts';
 
 /** A loop or vault with its filter and sort keys. `null` = not known or not applicable. */
@@ -47,7 +47,7 @@ export function rowsOfWallet(portfolio: Portfolio): readonly ItemRow[] {
         driftKinds: item.loops.flatMap(({ drift }) => (drift ? [drift.kind] : [])),
         valueUsd: item.pnl.netValueUsd ?? null,
         pnlUsd: item.pnl.totalUsd ?? null,
-        headroomPct: item.equity?.stock.ltvHeadroomPct ?? null,
+        headroomPct: leastHeadroomPct(item),
         openedAtMs: oldest(item.loops.map(({ row }) => row?.openedAtMs ?? null)),
       },
       ...item.loops.map((loop) => loopRow(loop, item.vaultId)),

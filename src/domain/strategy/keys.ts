@@ -20,6 +20,8 @@ export interface IndexedStrategy {
   readonly keys: Readonly<Record<StrategyOrder, SortKey>>;
   readonly collateral: ReadonlySet<string>;
   readonly loan: ReadonlySet<string>;
+  /** What a search looks in: both symbols and the name of the collateral, in lower case. */
+  readonly text: string;
   /** Cached result of `fingerprintOf`. */
   fingerprint?: string | undefined;
 }
@@ -44,6 +46,7 @@ export function indexStrategy(strategy: Strategy): IndexedStrategy {
     },
     collateral: new Set([collateral.address.toLowerCase(), collateral.symbol.toLowerCase()]),
     loan: new Set([loan.address.toLowerCase(), loan.symbol.toLowerCase()]),
+    text: `${collateral.symbol}/${loan.symbol} ${collateral.name}`.toLowerCase(),
   };
 }
 

@@ -19,6 +19,8 @@ export interface StrategyFilter {
   readonly loan?: string | undefined;
   /** Address or symbol, any case. */
   readonly collateral?: string | undefined;
+  /** Part of the name of the strategy or of its collateral, any case. */
+  readonly search?: string | undefined;
   readonly apySources?: readonly CollateralApySource[] | undefined;
   /** Percent; of the APY at the default leverage, at least. */
   readonly minApyPct?: number | undefined;
@@ -108,6 +110,8 @@ function matcher(filter: StrategyFilter): Condition {
   if (loan !== undefined) conditions.push((entry) => entry.loan.has(loan));
   const collateral = filter.collateral?.toLowerCase();
   if (collateral !== undefined) conditions.push((entry) => entry.collateral.has(collateral));
+  const search = filter.search?.trim().toLowerCase();
+  if (search !== undefined) conditions.push((entry) => entry.text.includes(search));
   limit(conditions, 'apy', filter.minApyPct, (key, bound) => key >= bound);
   limit(conditions, 'liquidity', filter.minLiquidityUsd, (key, bound) => key >= bound);
   limit(conditions, 'maxLeverage', filter.minMaxLeverage, (key, bound) => key >= bound);

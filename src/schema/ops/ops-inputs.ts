@@ -77,15 +77,24 @@ export const PortfolioFilterRef = builder.inputType('PortfolioFilter', {
       description: 'Register and chain disagree in one of these ways.',
     }),
     minValueUsd: t.field({ type: 'Decimal', description: 'Least net value. USD.' }),
-    minHeadroomPct: t.field({ type: 'Decimal', description: 'Least points of LTV before liquidation.' }),
-    maxHeadroomPct: t.field({ type: 'Decimal', description: 'Most points of LTV before liquidation.' }),
+    minHeadroomPct: t.field({
+      type: 'Decimal',
+      description: 'Least points of LTV before liquidation; of a vault `leastLtvHeadroomPct`.',
+    }),
+    maxHeadroomPct: t.field({
+      type: 'Decimal',
+      description: 'Most points of LTV before liquidation; of a vault `leastLtvHeadroomPct`.',
+    }),
   }),
 });
 
 const ORDERS: Record<PortfolioOrder, readonly [name: string, description: string]> = {
   value: ['VALUE_USD', 'By net value; of a wallet the sum of its matching items.'],
   pnl: ['PNL_USD', 'By total P&L; of a wallet the sum of its matching items.'],
-  headroom: ['HEADROOM', 'By points of LTV before liquidation; of a wallet the fewest.'],
+  headroom: [
+    'HEADROOM',
+    'By points of LTV before liquidation, of a vault the fewest of its parts; of a wallet the fewest.',
+  ],
   age: ['OPENED_AT', 'By when it was registered; of a wallet the first.'],
   ltv: ['LTV', 'By LTV, of a vault that of its stock leg; of a wallet the least.'],
   return: ['RETURN_ON_EQUITY', 'By return on equity; of a wallet the least.'],

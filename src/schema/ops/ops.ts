@@ -101,7 +101,8 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
       type: DriftConnectionRef,
       nullable: true,
       complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
-      description: 'Disagreements between register and chain, the earliest first sighting first.',
+      description:
+        'Disagreements about positions between the register (the database) and the chain, the earliest first sighting first. Rows of the register without a position on chain are in `portfolios { unresolvedRows }`.',
       args: {
         chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
         filter: t.arg({ type: DriftFilterRef, description: 'Conditions on disagreements; all given ones must hold.' }),

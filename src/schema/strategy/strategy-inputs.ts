@@ -48,6 +48,10 @@ export const StrategyFilterRef = builder.inputType('StrategyFilter', {
       validate: name,
       description: 'Token that is posted, of a vault the stock: address or symbol, in any case.',
     }),
+    search: t.string({
+      validate: name,
+      description: 'Part of the name of the strategy or of its collateral, in any case.',
+    }),
     apySources: t.field({
       type: [ApySourceRef],
       validate: listed,

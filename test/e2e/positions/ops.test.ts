@@ -218,7 +218,7 @@ describe('ops { … }', () => {
         await ask(
           `query ($chainIds: [ChainId!], $filter: PortfolioFilter) { ops { items(chainIds: $chainIds, filter: $filter, first: 500) { totalCount nodes {
              ... on PortfolioLoop { position { chainId status strategyId ltvHeadroomPct netValueUsd } drift { kind } }
-             ... on PortfolioVault { vaultId chainId status } } } } }`,
+             ... on PortfolioVault { vaultId chainId status leastLtvHeadroomPct } } } } }`,
           { filter, chainIds },
         )
       ).items.nodes;
@@ -243,10 +243,14 @@ describe('ops { … }', () => {
     expect(large.length).toBeGreaterThan(1);
     expect(large.every(({ position }: Json) => Number(position.netValueUsd) >= 50_000)).toBe(true);
     const near = await items({ maxHeadroomPct: '2', statuses: ['OPEN'] });
-    expect(
-      near.map(({ position }: Json) => Number(position.ltvHeadroomPct)).every((points: number) => points <= 2),
-    ).toBe(true);
-    expect(near.length).toBeGreaterThan(0);
+    const pointsOf = (item: Json) => item.position?.ltvHeadroomPct ?? item.leastLtvHeadroomPct ?? null;
+    expect(near.every((item: Json) => Number(pointsOf(item)) <= 2)).toBe(true);
+    // A vault is at risk with the part of it that is nearest to liquidation.
+    const open = all.filter((item: Json) => (item.position ?? item).status === 'OPEN');
+    expect(near).toHaveLength(
+      open.filter((item: Json) => pointsOf(item) !== null && Number(pointsOf(item)) <= 2).length,
+    );
+    expect(near.filter(({ vaultId }: Json) => vaultId).length).toBeGreaterThan(0);
   });
 
   test('error: BadRequest for a foreign cursor, and Unauthorized for a partner key', async () => {

@@ -327,6 +327,8 @@ export type StrategyFilter = {
   readonly minLiquidityUsd?: string | null | undefined;
   /** Least `maxLeverage`. */
   readonly minMaxLeverage?: string | null | undefined;
+  /** Part of the name of the strategy or of its collateral, in any case. */
+  readonly search?: string | null | undefined;
 };
 
 /** Kind of a strategy, and with it the type of the object. */
