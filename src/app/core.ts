@@ -137,10 +137,7 @@ export function createCore(deps: AppDeps): Core {
     positions: positions.positions,
     ops: positions.ops,
     alerts: alerts.port,
-    alertJobs: alerts.records,
     positionHistory: history.positionHistory,
-    indexers: history.indexers,
-    swapVenues: venueStatistics,
     ...createBuilders(deps, { ...building, positions: positions.positions, ...current }),
   };
   const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes, freshReads };

@@ -12,7 +12,7 @@ export const REINDEX_USAGE = `Have the logs of positions of a chain read anew, f
 
 The next run of the service removes the stored logs of the chain and reads them again, the newest first, within
 HISTORY_REQUESTS_PER_MINUTE. Prices of the oracle at events stay stored. Histories are incomplete until it has ended;
-GET /v1/ops/indexers has its progress.
+chains[].positionHistory of /health has its progress.
 
 With --prices the prices of the oracle at events are read again instead, and compared with the stored ones. One that differs is
 replaced when a second node confirms it, or when there is a single node, and logged with both values. One that no node has stays.

@@ -44,7 +44,12 @@ export interface SchemaShape {
     /** Output only. */
     JSONObject: { Input: never; Output: Readonly<Record<string, unknown>> };
     MarketId: { Input: MarketId; Output: string };
+    NonNegativeInt: { Input: number; Output: number };
+    /** Output only. */
+    PortfolioDocument: { Input: never; Output: Readonly<Record<string, unknown>> };
     StrategyId: { Input: StrategyId; Output: string };
+    URL: { Input: never; Output: string };
+    UUID: { Input: never; Output: string };
   };
 }
 

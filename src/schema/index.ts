@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { builder } from './builder.ts';
 import { withAbsentNulls } from './common/absent-nulls.ts';
+import { withNonNegativeInts } from './common/non-negative-ints.ts';
 import './common/scalars.ts';
 import './query.ts';
 import './mutation.ts';
@@ -26,6 +27,7 @@ import './equity/equity-position.ts';
 import './equity/equity.ts';
 import './position/wallet.ts';
 import './position/history.ts';
+import './position/statement.ts';
 import './refusal/data-refusals.ts';
 import './refusal/simulation-refusals.ts';
 import './refusal/eligibility-refusals.ts';
@@ -43,7 +45,7 @@ import './alert/subscription.ts';
 
 /** Build the executable schema, sorted by name. */
 export function buildSchema(): GraphQLSchema {
-  return withAbsentNulls(builder.toSchema({ sortSchema: true }));
+  return withAbsentNulls(withNonNegativeInts(builder.toSchema({ sortSchema: true })));
 }
 
 let shared: GraphQLSchema | undefined;

@@ -1,13 +1,10 @@
 import type { IndexerRecord } from '../domain/history/indexer-state.ts';
-import type { IndexersPort } from '../resolvers/ops/ops-services.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createLatestReading, type LatestReading } from './latest-reading.ts';
 
-/** How far the logs of positions are read, for operators and for the health page. */
-export interface IndexerRecords extends IndexersPort, LatestReading<readonly IndexerRecord[]> {
-  read(): Promise<readonly IndexerRecord[]>;
-}
+/** How far the logs of positions are read, for the health page. */
+export type IndexerRecords = LatestReading<readonly IndexerRecord[]>;
 
 export interface IndexerRecordsDeps {
   readonly chainIds: readonly ChainId[];

@@ -2,8 +2,6 @@ import type { Clock } from '../shared/clock.ts';
 
 /** A reading of the database for pages that are polled. */
 export interface LatestReading<T> {
-  /** @throws UpstreamUnavailableError */
-  read(): Promise<T>;
   /**
    * The latest value that was read. One that is older than some seconds is read again beside the call, and one that is too old to be
    * shown is waited for, as long as a reading takes. `null` = the database does not answer.
@@ -24,22 +22,16 @@ export function createLatestReading<T>(read: () => Promise<T>, clock: Clock): La
   const shown = (): T | null =>
     known !== null && Math.abs(clock.now() - known.atMs) <= FORGOTTEN_AFTER_MS ? known.value : null;
 
-  const readNow = async (): Promise<T> => {
+  const readNow = async (): Promise<void> => {
     askedMs = clock.now();
-    const value = await read();
-    known = { value, atMs: clock.now() };
-    return value;
+    known = { value: await read(), atMs: clock.now() };
   };
   return {
-    read: readNow,
     async latest() {
       if (Math.abs(clock.now() - askedMs) >= READ_AGAIN_MS) {
-        reading = readNow().then(
-          () => {},
-          () => {
-            known = null;
-          },
-        );
+        reading = readNow().catch(() => {
+          known = null;
+        });
       }
       if (shown() === null) await reading;
       return shown();

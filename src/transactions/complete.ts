@@ -1,5 +1,5 @@
 import type { Chain } from '../catalog/types.ts';
-import type { SurfaceNames } from '../shared/contract/surface-names.ts';
+import { REST_NAMES, type SurfaceNames } from '../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain } from '../shared/decimal.ts';
 import type { AppError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
@@ -163,7 +163,7 @@ function fundingIssues({ chain, calls, nativeBalance, pays }: Priced): readonly 
 function approvalIssues({ pays, approvals, calls: [call] }: Priced): readonly Issue[] {
   if (approvals.length === 0 || !pays || !call) return [];
   const { token, amount, allowance } = pays;
-  const message = `${call.to} may not take ${formatAmount(amount, token)} yet: "approvals" allows exactly that.`;
+  const message = `${call.to} may not take ${formatAmount(amount, token)} yet: ${REST_NAMES.plan.allowance} allows exactly that.`;
   return [{ kind: 'APPROVAL_NEEDED', ...amountsOf(token, amount, allowance), message }];
 }
 

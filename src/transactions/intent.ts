@@ -1,4 +1,4 @@
-import { type Abi, type AbiParameter, getAbiItem, isHex } from 'viem';
+import { type Abi, type AbiParameter, getAbiItem, isHex, toFunctionSelector } from 'viem';
 import { decodeFunctionData } from '../abi/calldata.ts';
 import { equityRouterAbi } from '../abi/equity-router.ts';
 import { erc20Abi } from '../abi/erc20.ts';
@@ -38,6 +38,13 @@ const MINIMUMS = [
   'minTokenOut',
 ];
 const MAX_PRINTED_BYTES = 66;
+
+const APPROVE = toFunctionSelector(getAbiItem({ abi: erc20Abi, name: 'approve' }));
+
+/** Whether a call is the approval of a token. */
+export function isApproval({ data }: Pick<BuiltCall, 'data'>): boolean {
+  return data.startsWith(APPROVE);
+}
 
 /** Decode a built call for people. The recipient is always the signer. */
 export function intentOf(call: BuiltCall, signer: Address): Intent {

@@ -51,7 +51,7 @@ export function instructionsOf(input: InstructionsInput, names: SurfaceNames): s
   const validity = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
   return [
     ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map((issue) => issueIn(issue, names).message),
-    ...(what === 'batch' ? batchSentences(input) : [signingSentence(input)]),
+    ...(what === 'batch' ? batchSentences(input) : [signingSentence(input, names.plan)]),
     ...(swaps.length === 0
       ? []
       : [`${validity} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
@@ -61,13 +61,13 @@ export function instructionsOf(input: InstructionsInput, names: SurfaceNames): s
   ].join(' ');
 }
 
-function signingSentence({ user, approvals }: InstructionsInput): string {
-  if (approvals === 0) return `Sign and send "tx" from ${user}; no approval is needed.`;
+function signingSentence({ user, approvals }: InstructionsInput, names: SurfaceNames['plan']): string {
+  if (approvals === 0) return `Sign and send ${names.transaction} from ${user}; no approval is needed.`;
   const entries =
     approvals === 1
-      ? 'the one entry of "approvals" and wait until it is mined'
-      : `the ${approvals} entries of "approvals" in order and wait until they are mined`;
-  return `From ${user}: sign and send ${entries}, then sign and send "tx".`;
+      ? `the one ${names.approval} and wait until it is mined`
+      : `the ${approvals} ${names.approvals} in order and wait until they are mined`;
+  return `From ${user}: sign and send ${entries}, then sign and send ${names.transaction}.`;
 }
 
 function batchSentences({ user, calls }: InstructionsInput): readonly string[] {

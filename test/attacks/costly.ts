@@ -93,18 +93,21 @@ const EXECUTING: readonly (readonly [name: string, text: (i: number) => string])
     '29 aliases of all markets',
     (i) => `query A${i}{${joined(29, (n) => `a${n}:markets(first:60){nodes{id chainId kind}}`)}}`,
   ],
-  ['all borrow-rate histories', (i) => `query A${i}{rateHistories(kind:BORROW_APY){marketId points{at ratePct}}}`],
+  [
+    'all borrow-rate histories',
+    (i) => `query A${i}{chains{rateHistories(kind:BORROW_APY){marketId points{at ratePct}}}}`,
+  ],
   [
     '9 aliases of all borrow-rate histories',
-    (i) => `query A${i}{${joined(9, (n) => `a${n}:rateHistories(kind:BORROW_APY){marketId points{at}}`)}}`,
+    (i) => `query A${i}{${joined(9, (n) => `a${n}:chains{rateHistories(kind:BORROW_APY){marketId points{at}}}`)}}`,
   ],
   [
     '29 aliases of all borrow-rate histories',
-    (i) => `query A${i}{${joined(29, (n) => `a${n}:rateHistories(kind:BORROW_APY){marketId points{at}}`)}}`,
+    (i) => `query A${i}{${joined(29, (n) => `a${n}:chains{rateHistories(kind:BORROW_APY){marketId points{at}}}`)}}`,
   ],
   [
     '9 aliases of all collateral histories',
-    (i) => `query A${i}{${joined(9, (n) => `a${n}:rateHistories(kind:COLLATERAL_APY){marketId points{at}}`)}}`,
+    (i) => `query A${i}{${joined(9, (n) => `a${n}:chains{rateHistories(kind:COLLATERAL_APY){marketId points{at}}}`)}}`,
   ],
   [
     '29 aliases of all prices',

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { type Attack, JSON_TYPE, post, query, times } from './attack.ts';
 
 /** A document that needs a key. */
-const KEYED = '{ops{indexers{chainId}}}';
+const KEYED = '{ops{driftHistory{totalCount}}}';
 
 export function batches(): Attack[] {
   const one = { query: '{chains{chainId}}' };

@@ -4,7 +4,6 @@ import { gap } from '../../src/domain/freshness/gaps.ts';
 import type { Operation, PositionEventKind } from '../../src/domain/history/operations.ts';
 import type { Payer } from '../../src/domain/history/payer.ts';
 import { type PnlSplit, SPLIT_PARTS, type SplitInput, splitPnl } from '../../src/domain/history/pnl-split.ts';
-import { toCsv } from '../../src/domain/history/statement.ts';
 import type { MarketMark } from '../../src/domain/history/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 
@@ -259,14 +258,3 @@ const STEP: Step = {
   lossPpm: 50n,
   payer: 'owner',
 };
-
-describe('toCsv', () => {
-  test.each([
-    [['a', 'b'], 'a,b\r\n'],
-    [['1.5', '-2', null], '1.5,-2,\r\n'],
-    [['=1+1', '+x', '@x', '-x', '\tx'], "'=1+1,'+x,'@x,'-x,'\tx\r\n"],
-    [['a,b', 'say "x"', 'two\nlines'], '"a,b","say ""x""","two\nlines"\r\n'],
-  ])('behavior: %j', (row, text) => {
-    expect(toCsv([row])).toBe(text);
-  });
-});

@@ -145,9 +145,9 @@ describe('GET /v1/ops/portfolios', () => {
   });
 });
 
-describe('ops { report { documents } }', () => {
-  const QUERY = `query ($first: Int!, $after: String) { ops { report(chainId: 1) { documents(first: $first, after: $after) {
-    totalCount nodes edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } } } }`;
+describe('ops { reports { items { documents } } }', () => {
+  const QUERY = `query ($first: Int!, $after: String) { ops { reports(chainIds: [1]) { items { documents(first: $first, after: $after) {
+    totalCount nodes edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } } } } }`;
 
   test('behavior: the pages together equal the list; the cursor is valid in another report', async () => {
     const { graphql } = serving(reportWith(45));
@@ -155,7 +155,7 @@ describe('ops { report { documents } }', () => {
     let after: string | null = null;
     for (const expected of [20, 20, 5]) {
       const { body } = await graphql(QUERY, { variables: { first: 20, after }, headers: OPS_KEY });
-      const { documents: users } = body.data.ops.report;
+      const { documents: users } = body.data.ops.reports.items[0];
       expect([users.nodes.length, users.totalCount]).toEqual([expected, 45]);
       expect(users.pageInfo.hasPreviousPage).toBe(nodes.length > 0);
       nodes.push(...users.nodes);

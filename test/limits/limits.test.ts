@@ -162,7 +162,7 @@ describe('budgets over HTTP', () => {
   test('behavior: charges guessed keys to the address', async () => {
     const { send } = await start({ env: { RATE_LIMIT_ANONYMOUS: '3' } });
     const guess = async (i: number) =>
-      (await send('/v1/ops/indexers', { headers: { authorization: `Bearer guess-${i}` } })).status;
+      (await send('/v1/ops/drift-history', { headers: { authorization: `Bearer guess-${i}` } })).status;
     expect([await guess(1), await guess(2), await guess(3), await guess(4)]).toEqual([401, 401, 401, 429]);
   });
 

@@ -17,8 +17,6 @@ const NOT_TOOLS = [
   'OpsPortfolios',
   'OpsPortfolio',
   'OpsDriftHistory',
-  'OpsIndexers',
-  'OpsAlertJobs',
   'AlertCreate',
   'Alerts',
   'AlertById',

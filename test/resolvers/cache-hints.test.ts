@@ -5,7 +5,6 @@ import { readFreshness } from '../../src/resolvers/common/freshness.ts';
 import { readCandles, readPriceChart } from '../../src/resolvers/market/charts.ts';
 import { listHistories } from '../../src/resolvers/market/histories.ts';
 import { readStableIndex } from '../../src/resolvers/market/stable-index.ts';
-import { readSwapVenues } from '../../src/resolvers/market/swap-venues.ts';
 import { listTokens, readPrice } from '../../src/resolvers/market/tokens.ts';
 import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { readReportList } from '../../src/resolvers/ops/ops.ts';
@@ -121,7 +120,9 @@ describe('cache hints', () => {
     readFreshness({}, freshness.ctx);
     expect(freshness.validity().untilMs).toBe(NOW_MS + 1_000);
     const histories = world();
-    await listHistories({ kind: 'borrowApy', resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
+    const [chain] = histories.ctx.services.catalog.chains;
+    if (!chain) throw new Error('a chain is served');
+    await listHistories(chain, { kind: 'borrowApy', resolution: 'DAY', downsampling: 'MEAN' }, histories.ctx);
     expect(histories.validity().untilMs).toBe(NOW_MS + 10_000);
   });
 
@@ -143,7 +144,6 @@ describe('cache hints', () => {
     ['a price chart', (ctx) => readPriceChart({ coinId: 'ethereum', days: 7, currency: 'usd' }, ctx)],
     ['candles', (ctx) => readCandles({ chainId: 1, address, timeframe: 'hour', aggregate: 1, limit: 10 }, ctx)],
     ['a wallet', (ctx) => readWallet({ address, chainId: 1 }, ctx)],
-    ['counts of swap venues', (ctx) => readSwapVenues({}, ctx)],
     ['an ops report', (ctx) => readReportList({}, ctx)],
   ])('behavior: %s is not cacheable', async (_name, read) => {
     const { ctx } = world();

@@ -190,9 +190,15 @@ describe('listHistories', () => {
   it('behavior: a vault stands for its stock market, and for the market of its yield leg where it earns', async () => {
     const ctx = worldOf();
     const of = async (kind: HistoryKind, strategyIds: readonly StrategyId[]) =>
-      (await listHistories({ kind, resolution: 'DAY', downsampling: 'MEAN', strategyIds }, ctx)).map(
-        ({ market }) => market.id,
-      );
+      (
+        await Promise.all(
+          ctx.services.catalog.chains.map((chain) =>
+            listHistories(chain, { kind, resolution: 'DAY', downsampling: 'MEAN', strategyIds }, ctx),
+          ),
+        )
+      )
+        .flat()
+        .map(({ market }) => market.id);
     expect(await of('borrowApy', [vault.id])).toEqual([vault.stockMarket.id]);
     expect(await of('incentiveApr', [vault.id])).toEqual([vault.stockMarket.id]);
     expect(await of('collateralApy', [vault.id])).toEqual([vault.yieldMarket.id]);

@@ -7,7 +7,7 @@ import { readStableIndex } from '../../src/resolvers/market/stable-index.ts';
 import { readPrice } from '../../src/resolvers/market/tokens.ts';
 import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
-import type { MarketId } from '../../src/shared/ids.ts';
+import type { StrategyId } from '../../src/shared/ids.ts';
 import { chainOf, completeFacts, DAY, NOW_MS, withItem } from '../domain/world.ts';
 import { completeContext, contextOf, halfContext, servicesOf } from './world.ts';
 
@@ -60,7 +60,9 @@ describe('readHistory', () => {
   if (!unrecorded || !recorded) throw new Error('two markets expected');
 
   it('behavior: one read serves many markets; an unrecorded one has a reason', async () => {
-    const all = await listHistories({ kind: 'borrowApy', ...history }, ctx);
+    const all = (
+      await Promise.all([1, 4663].map((id) => listHistories(chainOf(id), { kind: 'borrowApy', ...history }, ctx)))
+    ).flat();
     const gaps = all.filter((row) => row.gaps.length > 0);
     expect(all).toHaveLength(chainOf(1).markets.length + chainOf(4663).markets.length);
     expect(gaps.map(({ market }) => market.id)).toEqual([1, 4663].map((id) => chainOf(id).markets[0]?.id));
@@ -75,8 +77,8 @@ describe('readHistory', () => {
     const dead = withItem(completeFacts(chain), 'collateralApy', requested.collateral.address, { failure });
     const services = servicesOf([dead, completeFacts(chainOf(4663))]);
     const context = contextOf({ ...services, histories: { read: async () => new Map() } });
-    const marketIds = [requested.id, plain.id];
-    const list = await listHistories({ kind: 'collateralApy', ...history, marketIds }, context);
+    const strategyIds = [requested.id, plain.id] as readonly string[] as readonly StrategyId[];
+    const list = await listHistories(chain, { kind: 'collateralApy', ...history, strategyIds }, context);
     expect(list.map(({ stamp }) => stamp)).toEqual([null, null]);
     expect(list.map(({ gaps: [gap] }) => gap?.reason).sort()).toEqual(['NOT_APPLICABLE', 'SOURCE_FAILED']);
   });
@@ -92,26 +94,31 @@ describe('readHistory', () => {
 
   it('behavior: from is included, to is excluded', async () => {
     const [from, to] = [new Date(NOW_MS - 2 * DAY), new Date(NOW_MS - DAY)];
-    const items = await listHistories(
-      { kind: 'borrowApy', ...history, resolution: 'RAW', marketIds: [recorded.id], fromAt: from, toAt: to },
-      ctx,
-    );
-    expect(items[0]?.points).toHaveLength(24);
-    expect(items[0]?.points[0]?.atMs).toBe(from.getTime());
+    const range = { ...history, resolution: 'RAW', fromAt: from, toAt: to } as const;
+    const { points } = await readHistory('borrowApy', recorded, range, ctx);
+    expect(points).toHaveLength(24);
+    expect(points[0]?.atMs).toBe(from.getTime());
   });
 
   it('error: BadRequestError for a range that is too long, empty or has too many points', async () => {
     const from = new Date(NOW_MS - 401 * DAY);
-    await expect(listHistories({ kind: 'borrowApy', ...history, fromAt: from }, ctx)).rejects.toThrow(BadRequestError);
+    await expect(listHistories(chain, { kind: 'borrowApy', ...history, fromAt: from }, ctx)).rejects.toThrow(
+      BadRequestError,
+    );
     const backwards = { fromAt: new Date(NOW_MS), toAt: new Date(NOW_MS) };
-    await expect(listHistories({ kind: 'borrowApy', ...history, ...backwards }, ctx)).rejects.toThrow(BadRequestError);
+    await expect(listHistories(chain, { kind: 'borrowApy', ...history, ...backwards }, ctx)).rejects.toThrow(
+      BadRequestError,
+    );
     const many = { fromAt: new Date(NOW_MS - 399 * DAY), resolution: 'HOUR' } as const;
-    await expect(listHistories({ kind: 'borrowApy', ...history, ...many }, ctx)).rejects.toThrow(BadRequestError);
+    await expect(listHistories(chain, { kind: 'borrowApy', ...history, ...many }, ctx)).rejects.toThrow(
+      BadRequestError,
+    );
   });
 
   it('error: NotFoundError', async () => {
-    const marketIds = [`0x${'0'.repeat(64)}` as MarketId];
-    await expect(listHistories({ kind: 'borrowApy', ...history, marketIds }, ctx)).rejects.toThrow(NotFoundError);
+    const strategyIds = [`0x${'0'.repeat(64)}` as StrategyId];
+    const found = listHistories(chain, { kind: 'borrowApy', ...history, strategyIds }, ctx);
+    await expect(found).rejects.toThrow(NotFoundError);
   });
 });
 

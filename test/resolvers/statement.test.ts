@@ -75,10 +75,9 @@ function manyPositions(count: number, mostAtOnce: number, { isMeasured = true } 
 
 test('behavior: a wallet with many positions has a whole statement, read in groups, oldest event first', async () => {
   const { reads, statement } = manyPositions(450, 120);
-  const [header, ...rows] = (await statement()).trimEnd().split('\r\n');
-  expect(header).toMatch(/^time,chainId,positionId,event,/);
-  expect(rows).toHaveLength(450);
-  const indexes = rows.map((row) => Number(row.split(',')[2]?.split('-')[2]));
+  const rows = await statement();
+  expect(rows.map(({ rank }) => rank)).toEqual(Array.from({ length: 450 }, (_, i) => i));
+  const indexes = rows.map(({ positionId }) => Number(positionId.split('-')[2]));
   expect(indexes).toEqual(Array.from({ length: 450 }, (_, i) => 449 - i));
   // Groups with more logs than are read at once are read in halves.
   expect(reads.filter((size) => size > 120).length).toBeGreaterThan(0);
@@ -87,14 +86,12 @@ test('behavior: a wallet with many positions has a whole statement, read in grou
 
 test('behavior: a market whose sources were never measured takes no event out of a statement', async () => {
   const measured = await manyPositions(3, 120).statement();
-  expect(measured.trimEnd().split('\r\n')).toHaveLength(4);
-  expect(await manyPositions(3, 120, { isMeasured: false }).statement()).toBe(measured);
+  expect(measured).toHaveLength(3);
+  expect(await manyPositions(3, 120, { isMeasured: false }).statement()).toEqual(measured);
 });
 
 test('behavior: a wallet with as many events as a statement can have has one', async () => {
-  const text = await manyPositions(MAX_STATEMENT_EVENTS, 200).statement();
-  expect(text.trimEnd().split('\r\n')).toHaveLength(MAX_STATEMENT_EVENTS + 1);
-  expect(text.length).toBeLessThan(5_000_000);
+  expect(await manyPositions(MAX_STATEMENT_EVENTS, 200).statement()).toHaveLength(MAX_STATEMENT_EVENTS);
 });
 
 test('error: BadRequest for one more, with the limit and what to read instead, before the rest is read', async () => {

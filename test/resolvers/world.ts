@@ -54,15 +54,6 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       isTooRecent: () => false,
       refresh: async () => 'unavailable',
     },
-    swapVenues: { counts: () => [] },
-    indexers: { read: async () => [] },
-    alertJobs: {
-      read: async () => ({
-        evaluation: null,
-        delivery: null,
-        outbox: { pending: 0, dead: 0, oldestPendingMs: null, dueSinceMs: null },
-      }),
-    },
     positionHistory: { read: async (keys) => keys.map(notRead), readEvents: async (keys) => keys.map(notRead) },
     charts: {
       chart: async (coinId) =>

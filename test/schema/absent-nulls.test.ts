@@ -47,7 +47,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'Query.alert.alertId': '00000000-0000-4000-8000-000000000001',
   'Query.alertDeliveries.alertId': '00000000-0000-4000-8000-000000000001',
   'Mutation.rotateAlertSecret.alertId': '00000000-0000-4000-8000-000000000001',
-  'Query.rateHistories.kind': 'BORROW_APY',
+  'Chain.rateHistories.kind': 'BORROW_APY',
   'Query.priceChart.coinId': 'ethereum',
   'Query.bestStrategies.amount': '1000',
   'Query.bestStrategies.maxDrawdownPct': '5',
@@ -86,6 +86,7 @@ const OBJECTS: Readonly<Record<string, Json>> = {
 const PLACES: Readonly<Record<string, (selection: string) => string>> = {
   Query: (selection) => selection,
   Mutation: (selection) => selection,
+  Chain: (selection) => `chain(chainId: 1) { ${selection} }`,
   Ops: (selection) => `ops { ${selection} }`,
   Market: (selection) => `market(marketId: "${MARKET}") { ${selection} }`,
   LoopStrategy: (selection) => `strategy(strategyId: "${MARKET}") { ... on LoopStrategy { ${selection} } }`,

@@ -22,13 +22,6 @@ const CONTRADICTIONS: Readonly<Record<string, readonly (readonly [source: string
     [`{ strategy(strategyId: "${marketId}", chainId: 4663) { id } }`, 'chainId', 1],
     [`{ strategy(strategyId: "${vaultId}", chainId: 1) { id } }`, 'chainId', 4663],
   ],
-  'Query.rateHistories': [
-    [
-      `{ rateHistories(kind: BORROW_APY, resolution: DAY, downsampling: LAST, chainIds: [4663], marketIds: ["${marketId}"]) { marketId } }`,
-      'chainIds',
-      1,
-    ],
-  ],
   OpenLeverageInput: [
     [`{ leveragePreview(${open}) { __typename } }`, 'input.chainId', 1],
     [`mutation { openLeveragePlan(wallet: "${wallet}", ${open}) { __typename } }`, 'input.chainId', 1],

@@ -59,7 +59,6 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   WalletStatement: { address: market.loan.address, chainId: 1 },
   OpsPortfolios: { chainId: 1, first: 20 },
   OpsPortfolio: { address: market.loan.address, chainId: 1 },
-  OpsIndexers: {},
   OpsDriftHistory: { filter: { kinds: ['NO_DB_ROW'] }, isGone: false, first: 50 },
   AlertCreate: {
     input: { chainId: 1, strategyId: market.id, condition: 'STALE', webhookUrl: 'https://receiver.example/' },

@@ -25,7 +25,7 @@ const QUERIES = [
   `{ tokens(first: 200) { nodes { ${on('Token')} } } }`,
   `{ markets(first: 100) { nodes { ${on('Market')} deployment { ${on('MarketDeployment')} } } } }`,
   `{ strategies(filter: { listedOnly: false }, first: 100) { nodes { ${on('Strategy')} } } }`,
-  `{ ${['BORROW_APY', 'COLLATERAL_APY', 'BORROW_INCENTIVE_APR'].map((kind) => `${kind}: rateHistories(kind: ${kind}) { ${on('RateHistory')} }`).join(' ')} }`,
+  `{ chains { ${['BORROW_APY', 'COLLATERAL_APY', 'BORROW_INCENTIVE_APR'].map((kind) => `${kind}: rateHistories(kind: ${kind}) { ${on('RateHistory')} }`).join(' ')} } }`,
 ];
 
 /** Parsed and validated once: they are long, and asked of every world. */

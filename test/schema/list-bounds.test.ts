@@ -100,7 +100,6 @@ test('default: the answers of a complete world are within the stated numbers', a
     ['freshness', '', 2],
     ['stableIndex', '', 2],
     ['tvl', '', 3],
-    ['rateHistories', '(kind: BORROW_APY)', 1],
   ];
   for (const [name, args, depth] of roots) {
     const field = query[name];

@@ -16,7 +16,7 @@ test('behavior: records that nobody has asked for in the last minute are read an
     read: async () => [record(failure)],
     clock: { now: () => nowMs },
   });
-  await records.read();
+  await records.latest();
   nowMs = 60_000;
   expect(await records.latest()).toEqual([record(null)]);
   await Promise.resolve();

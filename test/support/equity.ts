@@ -33,7 +33,6 @@ const BATCH = /* GraphQL */ `
   atomicRequired
   effectiveSlippageBps
   expiresAt
-  noStore
   instructions
   simulatedGas
   costs { kind }

@@ -42,7 +42,7 @@ export interface VenueFlows {
   readReferences(): Promise<void>;
 }
 
-const PLAN = 'approvals { to data value } tx { to data value } minTokenOut worstCase { equity paidOut ltvPct }';
+const PLAN = 'calls { to data value } minTokenOut worstCase { equity paidOut ltvPct }';
 const SHAPES = {
   openLeveragePlan: ['OpenLeverageInput', 'LeveragePlan', PLAN, openVariables],
   manageLeveragePlan: ['ManageLeverageInput', 'LeveragePlan', PLAN, manageVariables],
@@ -205,7 +205,7 @@ export async function createVenueFlows(service: TestService, venues: Adversarial
         }),
       execute: (plan) =>
         apart(chainId, async () => {
-          const succeeded = await send(chainId, user, [...plan.approvals, plan.tx]);
+          const succeeded = await send(chainId, user, plan.calls);
           if (succeeded) await expectWithinWorst(market, nextIds.get(chainId) as number, plan);
           return succeeded;
         }),
@@ -225,7 +225,7 @@ export async function createVenueFlows(service: TestService, venues: Adversarial
           const on = partner(chainId);
           const id = managed.get(chainId) as number;
           const balance = await on.balance(loan);
-          const succeeded = await send(chainId, user, [...plan.approvals, plan.tx]);
+          const succeeded = await send(chainId, user, plan.calls);
           if (!succeeded) return false;
           const isSale = name.includes('close');
           const received = isSale ? fromUnits((await on.balance(loan)) - balance, loan.decimals) : ZERO;
@@ -320,8 +320,7 @@ export async function createVenueFlows(service: TestService, venues: Adversarial
 export const isBuilt = ({ __typename }: Json): boolean => /Plan$/.test(__typename);
 
 /** Calldata of all calls to sign, lower case. */
-export const dataOf = (answer: Json): string =>
-  [...(answer.tx ? [answer.tx] : answer.calls)].map(({ data }: Json) => String(data).toLowerCase()).join();
+export const dataOf = (answer: Json): string => answer.calls.map(({ data }: Json) => String(data).toLowerCase()).join();
 
 /** A venue's router in the form of calldata. */
 export const routerIn = (source: 'AggregatorOne' | 'AggregatorTwo'): string =>

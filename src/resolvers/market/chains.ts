@@ -6,11 +6,6 @@ import type { ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import { momentOf, secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 
-/** List the served chains, in catalog order. */
-export function listChains(ctx: AppContext): readonly Chain[] {
-  return ctx.services.catalog.chains;
-}
-
 /** Look a served chain up. @throws BadRequestError naming the served ids. */
 export function requireChain(ctx: AppContext, chainId: ChainId, field = 'chainId'): Chain {
   const { catalog } = ctx.services;

@@ -3,11 +3,11 @@ import { gap, gapOfGroup } from '../../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
 import type { HistoryKind, HistoryRange, HistorySeries } from '../../loaders/history.ts';
 import { BadRequestError, NotFoundError } from '../../shared/errors.ts';
-import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import { EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
 import { momentOf, secondOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
-import { chainOfStrategy, selectChains } from './chains.ts';
+import { chainOfStrategy } from './chains.ts';
 import { type Downsampling, downsample, downsampleSteps, RESOLUTIONS, type Resolution } from './downsample.ts';
 import { findCatalogMarket } from './markets.ts';
 
@@ -53,26 +53,21 @@ export function readHistory(
 
 interface HistoriesArgs extends HistoryArgs {
   readonly kind: HistoryKind;
-  readonly chainIds?: readonly ChainId[] | null | undefined;
-  readonly marketIds?: readonly MarketId[] | null | undefined;
   readonly strategyIds?: readonly StrategyId[] | null | undefined;
 }
 
-/** Read the histories of all markets of the requested chains, or of the named ones. @throws BadRequestError, NotFoundError */
-export async function listHistories(args: HistoriesArgs, ctx: AppContext): Promise<readonly RateHistoryRow[]> {
-  const chains = selectChains(ctx, args.chainIds);
-  const markets = chains.flatMap((chain) => chain.markets);
-  const ids =
-    args.marketIds == null && args.strategyIds == null
-      ? null
-      : new Set([
-          ...(args.marketIds ?? []),
-          ...(args.strategyIds ?? []).map((id) => marketOfStrategy(args.kind, id, ctx)),
-        ]);
-  for (const id of ids ?? []) {
-    if (!markets.some((market) => market.id === id)) throw outsideOf(chains, findCatalogMarket({ marketId: id }, ctx));
-  }
-  const wanted = ids === null ? markets : markets.filter(({ id }) => ids.has(id));
+/**
+ * Read the histories of all markets of a chain, or of those of the named strategies that are on it.
+ * @throws BadRequestError, NotFoundError for a strategy that is on no chain
+ */
+export async function listHistories(
+  { markets }: Chain,
+  args: HistoriesArgs,
+  ctx: AppContext,
+): Promise<readonly RateHistoryRow[]> {
+  const ids = args.strategyIds && new Set(args.strategyIds.map((id) => marketOfStrategy(args.kind, id, ctx)));
+  for (const marketId of ids ?? []) findCatalogMarket({ marketId }, ctx);
+  const wanted = ids ? markets.filter(({ id }) => ids.has(id)) : markets;
   const range = rangeOf(args, ctx, wanted.length);
   return Promise.all(wanted.map((market) => loadHistory(args.kind, market, range, args, ctx)));
 }
@@ -93,13 +88,6 @@ function marketOfStrategy(kind: HistoryKind, id: StrategyId, ctx: AppContext): M
     });
   }
   return kind === 'collateralApy' ? vault.yieldMarket.id : vault.stockMarket.id;
-}
-
-function outsideOf(chains: readonly Chain[], { id, chainId }: Market): BadRequestError {
-  return new BadRequestError(
-    `The requested chains contradict the id ${id}, which is on chain ${chainId}. Send chain ${chainId}, or none.`,
-    { field: 'chainIds', value: chains.map((chain) => chain.chainId).join(', '), limit: { oneOf: [chainId] } },
-  );
 }
 
 /** Whether nothing can be added to a history: the token has matured. It does not age. */

@@ -16,7 +16,7 @@ interface TokensArgs extends PageArgs {
 }
 
 /** List curated tokens of the requested chains, in catalog order. @throws BadRequestError */
-export function listTokens(args: TokensArgs, ctx: AppContext): Page<Token> & { readonly asOfMs: null } {
+export function listTokens(args: TokensArgs, ctx: AppContext): Page<Token> {
   const categories = args.categories == null ? undefined : new Set(args.categories);
   const tokens = selectChains(ctx, args.chainIds)
     .flatMap((chain) => chain.tokens)
@@ -26,7 +26,6 @@ export function listTokens(args: TokensArgs, ctx: AppContext): Page<Token> & { r
   );
   return {
     ...pageByRank(tokens, (token) => ranks.get(token) ?? ranks.size, args, ctx.maxPageSize, 'tokens'),
-    asOfMs: null,
   };
 }
 

@@ -1,12 +1,9 @@
-import type { AlertJobsRecord } from '../../domain/alerts/jobs.ts';
 import type { DriftRecordPage, DriftRecordQuery } from '../../domain/drift/types.ts';
-import type { IndexerRecord } from '../../domain/history/indexer-state.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
 import type { ItemFilter } from '../../domain/portfolio/query.ts';
 import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
 import type { Portfolio } from '../../domain/portfolio/types.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
-import type { VenueCounts } from '../../transactions/index.ts';
 import type { PinnedBlock } from '../common/read-services.ts';
 
 /** A report as it is served: the newest good one, and whether making a newer one failed. */
@@ -40,22 +37,6 @@ export interface OpsPort {
   driftHistory(query: DriftRecordQuery): Promise<DriftRecordPage>;
 }
 
-/** How far the logs of positions are read. */
-export interface IndexersPort {
-  /** By chain. @throws UpstreamUnavailableError */
-  read(): Promise<readonly IndexerRecord[]>;
-}
-
-/** The jobs of alerts and their undelivered events. */
-export interface AlertJobsPort {
-  /** @throws UpstreamUnavailableError */
-  read(): Promise<AlertJobsRecord>;
-}
-
 export interface OpsServices {
-  readonly alertJobs: AlertJobsPort;
-  readonly indexers: IndexersPort;
   readonly ops: OpsPort;
-  /** Statistics of swap venues in this process since its start. */
-  readonly swapVenues: { counts(): readonly VenueCounts[] };
 }

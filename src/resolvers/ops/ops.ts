@@ -119,7 +119,7 @@ function missingChain(chainId: ChainId, reason: unknown): MissingChain {
 }
 
 /** Read the report of a chain with its age. @throws as `readReportList` */
-export async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ReportWithAge> {
+async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppContext): Promise<ReportWithAge> {
   requireChain(ctx, chainId);
   readComposed(ctx, chainId);
   const served = await ctx.loaders.report.load(chainId);

@@ -1,4 +1,4 @@
-import type { Market } from '../../catalog/types.ts';
+import type { Chain, Market } from '../../catalog/types.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
 import { composePositionHistory, composeStockHistory, type PositionHistory } from '../../domain/history/compose.ts';
@@ -14,10 +14,12 @@ import type { PositionKey, RecordedPosition } from '../../domain/history/types.t
 import { accrueRewards, marketRewards } from '../../domain/portfolio/incentives.ts';
 import type { Position, WalletHoldings } from '../../domain/position/types.ts';
 import { valueHolding } from '../../domain/position/valuation.ts';
+import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { blockOf } from '../common/fresh-reads.ts';
+import { requireChain } from '../market/chains.ts';
 import { MAX_RANGE_DAYS, readHistory } from '../market/histories.ts';
 import { pnlOf } from './position-result.ts';
 import { vaultOf } from './positions.ts';
@@ -115,22 +117,39 @@ export function composeHistoryRow(
 const NO_STOCK = { collateral: 0n, borrowShares: 0n };
 
 /**
- * Find the stock leg of a vault of a wallet, held or left; `null` = there is no such vault, or nothing of it was recorded and the
- * wallet holds none.
+ * Find the stock leg of a vault of a wallet, held or left; `null` = the chain has no such vault, or nothing of it was recorded and
+ * the wallet holds none.
  * @throws UpstreamUnavailableError, as reading the wallet
  */
 export async function findStockLeg(
+  { chainId, equityVaults }: Pick<Chain, 'chainId' | 'equityVaults'>,
   { wallet, strategyId }: Pick<StockLeg, 'wallet' | 'strategyId'>,
   ctx: AppContext,
 ): Promise<StockLeg | null> {
-  const vaults = ctx.services.catalog.chains.flatMap(({ equityVaults }) => equityVaults);
-  const vault = vaults.find(({ id }) => id === strategyId);
+  const vault = equityVaults.find(({ id }) => id === strategyId);
   if (!vault) return null;
-  const { chainId } = vault;
   const { holdings } = await ctx.loaders.wallet.load({ chainId, wallet });
   const isOpen = holdings.stocks.some(({ marketId }) => marketId === vault.stockMarket.id);
-  const leg = { chainId, wallet, strategyId, isOpen };
-  if (isOpen) return leg;
+  return knownLeg({ chainId, wallet, strategyId, isOpen }, ctx);
+}
+
+/** List the stock legs of a wallet on the chains of its readings, held or left. @throws UpstreamUnavailableError */
+export async function listStockLegs(
+  readings: readonly Pick<ComposedWallet, 'chainId' | 'wallet' | 'equityPositions'>[],
+  ctx: AppContext,
+): Promise<readonly StockLeg[]> {
+  const legs = readings.flatMap(({ chainId, wallet, equityPositions }) =>
+    requireChain(ctx, chainId).equityVaults.map(({ id: strategyId }) => {
+      const isOpen = equityPositions.some((held) => held.strategyId === strategyId);
+      return knownLeg({ chainId, wallet, strategyId, isOpen }, ctx);
+    }),
+  );
+  return (await Promise.all(legs)).filter((leg) => leg !== null);
+}
+
+/** A stock leg that is held or was recorded; `null` = neither. */
+async function knownLeg(leg: StockLeg, ctx: AppContext): Promise<StockLeg | null> {
+  if (leg.isOpen) return leg;
   const { logs } = await ctx.loaders.positionHistory.load(historyKeyOf(leg, ctx));
   return logs.length > 0 ? leg : null;
 }

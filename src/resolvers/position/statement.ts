@@ -1,38 +1,18 @@
-import { toCsv } from '../../domain/history/statement.ts';
+import type { Market } from '../../catalog/types.ts';
 import type { PositionKey, RecordedPosition } from '../../domain/history/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { BadRequestError } from '../../shared/errors.ts';
+import type { ChainId } from '../../shared/ids.ts';
 import { letOthersRun } from '../../shared/pages.ts';
 import type { AppContext } from '../common/context.ts';
+import { type Page, type PageArgs, pageByRank } from '../common/page.ts';
 import { requireChain } from '../market/chains.ts';
 import { eventViews, type PositionEventView } from './history-views.ts';
 import { composeHistoryRow, historyKeyOf } from './position-history.ts';
 
 type StatementWallet = Pick<ComposedWallet, 'chainId' | 'wallet' | 'positions' | 'equityPositions'>;
 
-const COLUMNS = [
-  'time',
-  'chainId',
-  'positionId',
-  'event',
-  'block',
-  'transaction',
-  'collateral',
-  'loan',
-  'collateralChange',
-  'debtChange',
-  'paidCollateral',
-  'paidLoan',
-  'receivedCollateral',
-  'receivedLoan',
-  'feeCollateral',
-  'feeLoan',
-  'oraclePrice',
-  'complete',
-  'paidBy',
-] as const;
-
-/** Most events of a statement: some 4 MB, which are made in memory, so that the answer has an ETag and a length. */
+/** Most events of a statement: a file of some 4 MB, which is made in memory, so that it has an ETag and a length. */
 export const MAX_STATEMENT_EVENTS = 10_000;
 /** Positions whose events are read at once. */
 const POSITIONS_AT_ONCE = 200;
@@ -44,19 +24,39 @@ interface Subject {
   readonly name: string;
 }
 
-interface StatementRow {
-  readonly chainId: number;
-  readonly event: Pick<PositionEventView, 'atMs' | 'blockNumber' | 'logIndex'>;
-  readonly cells: readonly (string | null)[];
+/** An event of a statement. */
+export interface StatementRow {
+  /** Place in the statement, from 0. */
+  readonly rank: number;
+  readonly chainId: ChainId;
+  readonly positionId: string;
+  readonly market: Market;
+  /** Whether the events of the position are all from its opening until now. */
+  readonly isComplete: boolean;
+  readonly event: PositionEventView;
+}
+
+type FoundRow = Omit<StatementRow, 'rank'>;
+
+/** Page through the statement of a wallet. @throws as `statementOf`, and BadRequestError for a broken bound or cursor */
+export async function pageStatement(
+  readings: readonly StatementWallet[],
+  args: PageArgs,
+  ctx: AppContext,
+): Promise<Page<StatementRow>> {
+  return pageByRank(await statementOf(readings, ctx), ({ rank }) => rank, args, ctx.maxPageSize, 'statement');
 }
 
 /**
- * Every event of the positions of a wallet on its chains as CSV, oldest first: loops of vaults, and the stock legs of vaults,
- * held or left, included. Positions are read in groups, so that a wallet with many has a whole statement too.
+ * Every event of the positions of a wallet on its chains, oldest first: loops of vaults, and the stock legs of vaults, held or left,
+ * included. Positions are read in groups, so that a wallet with many has a whole statement too.
  * @throws BadRequestError for a wallet with more events than a statement has; UpstreamUnavailableError
  */
-export async function statementOf(readings: readonly StatementWallet[], ctx: AppContext): Promise<string> {
-  const rows: StatementRow[] = [];
+export async function statementOf(
+  readings: readonly StatementWallet[],
+  ctx: AppContext,
+): Promise<readonly StatementRow[]> {
+  const rows: FoundRow[] = [];
   for (const reading of readings) {
     const subjects = subjectsOf(reading, ctx);
     for (let from = 0; from < subjects.length; from += POSITIONS_AT_ONCE) {
@@ -65,8 +65,7 @@ export async function statementOf(readings: readonly StatementWallet[], ctx: App
       await letOthersRun();
     }
   }
-  rows.sort(olderFirst);
-  return toCsv([COLUMNS, ...rows.map(({ cells }) => cells)]);
+  return rows.sort(olderFirst).map((row, rank) => ({ ...row, rank }));
 }
 
 function tooMany(wallet: string): BadRequestError {
@@ -79,7 +78,7 @@ function tooMany(wallet: string): BadRequestError {
 }
 
 /** By time, and within a second, which may have several blocks, in the order of the chain. */
-function olderFirst(a: StatementRow, b: StatementRow): number {
+function olderFirst(a: FoundRow, b: FoundRow): number {
   return (
     a.event.atMs - b.event.atMs ||
     a.chainId - b.chainId ||
@@ -104,7 +103,7 @@ async function rowsOf(
   wallet: Pick<StatementWallet, 'chainId' | 'wallet'>,
   subjects: readonly Subject[],
   ctx: AppContext,
-): Promise<readonly StatementRow[]> {
+): Promise<readonly FoundRow[]> {
   const recorded = await ctx.live().positionHistory.readEvents(subjects.map(({ key }) => key));
   if (subjects.length > 1 && recorded.some(({ isCut }) => isCut)) {
     const half = Math.ceil(subjects.length / 2);
@@ -124,31 +123,10 @@ function rowsOfOne(
   recorded: RecordedPosition,
   holdings: Parameters<typeof composeHistoryRow>[2],
   ctx: AppContext,
-): readonly StatementRow[] {
+): readonly FoundRow[] {
   const row = composeHistoryRow(key, recorded, holdings, ctx);
   if (!row) return [];
   const { market, history } = row;
-  return eventViews(row).map((event) => ({
-    chainId: key.chainId,
-    event,
-    cells: [
-      new Date(event.atMs).toISOString(),
-      String(key.chainId),
-      name,
-      event.kind,
-      String(event.blockNumber),
-      event.txHash,
-      market.collateral.symbol,
-      market.loan.symbol,
-      event.collateralChange,
-      event.debtChange,
-      ...[event.paid, event.received, event.fee].flatMap((amounts) => [
-        amounts?.collateral ?? null,
-        amounts?.loan ?? null,
-      ]),
-      event.oraclePrice,
-      history.incomplete === undefined ? 'yes' : 'no',
-      event.paidBy,
-    ],
-  }));
+  const isComplete = history.incomplete === undefined;
+  return eventViews(row).map((event) => ({ chainId: key.chainId, positionId: name, market, isComplete, event }));
 }

@@ -13,7 +13,6 @@ import {
   swapNote,
 } from '../../transactions/index.ts';
 import { secondOf } from '../common/age.ts';
-import type { CallView } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import {
   absences,
@@ -53,8 +52,6 @@ export interface LeveragePreviewView extends Estimate {
 export interface LeveragePlanView extends PlanBaseView {
   readonly plan: Plan;
   readonly path: Path;
-  readonly approvals: readonly CallView[];
-  readonly tx: CallView;
   readonly position: PositionPreviewView | null;
   /** Whole tokens. */
   readonly amountFlashLoan: string | null;
@@ -137,8 +134,6 @@ function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
     expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
     plan,
     path: plan.path,
-    approvals: fields.calls.slice(0, -1),
-    tx: fields.calls.at(-1) as CallView,
     position,
     amountFlashLoan: plan.amountFlashLoan === undefined ? null : loanAmount(plan, plan.amountFlashLoan),
     minTokenOut: last ? formatUnitsPlain(last.minOut, last.tokenOut.decimals) : null,

@@ -69,6 +69,12 @@ const GRAPHQL_NAMES: SurfaceNames = {
   repayAll: 'repayAll',
   actions: ACTIONS,
   slippage: { name: 'maxSlippageBps', value: (ratio) => new Decimal(ratio).shiftedBy(4).toFixed() },
+  plan: {
+    approval: 'approval in "calls"',
+    approvals: 'approvals in "calls"',
+    allowance: 'the approval in "calls"',
+    transaction: 'the last of "calls"',
+  },
   places: {
     strategies: () => 'strategies',
     positions: (wallet, chainId) => `wallet(address: "${wallet}", chainIds: [${chainId}])`,

@@ -49,7 +49,7 @@ function ratioOf(bps: string): number {
 }
 
 /** A call in the form of the contract: a value of zero is left out. */
-export function bodyCall({ to, data, value }: PlanFieldsFragment['calls'][number]) {
+export function bodyCall({ to, data, value }: Omit<PlanFieldsFragment['calls'][number], 'isApproval'>) {
   return { to, data, value: value === '0' ? undefined : value };
 }
 

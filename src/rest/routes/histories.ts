@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Decimal } from '../../shared/decimal.ts';
-import { NotFoundError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import type { BorrowApyHistoriesQuery } from '../generated/operations.ts';
 import { chainIdChoice, chainIdOfStrategy, strategyIdParam } from '../schemas/common.ts';
 import {
@@ -10,13 +10,17 @@ import {
   collateralApyHistory,
   incentiveHistory,
 } from '../schemas/reads.ts';
-import { type AnyRoute, defineRoute, type SentAs } from '../types.ts';
+import { type AnyRoute, defineRoute } from '../types.ts';
 import { answered, HISTORY_PAGE, PUBLIC_ERRORS, type RouteOptions, timeOf } from './shared.ts';
 
 /** All rows of histories have the same fields of one field. */
 type HistoriesData = BorrowApyHistoriesQuery;
-type Series = NonNullable<BorrowApyHistoriesQuery['rateHistories']>[number];
+type Series = NonNullable<NonNullable<BorrowApyHistoriesQuery['chains']>[number]['rateHistories']>[number];
 type Point = Series['points'][number];
+interface OneParams {
+  readonly id: string;
+  readonly chainId?: number | undefined;
+}
 type Aged = Pick<Series, 'freshness' | 'complete' | 'gaps'>;
 
 const PCT_PLACES = 2;
@@ -27,14 +31,27 @@ const borrowPoint = ({ at, ratePct }: Point) => ({
 const apyPoint = ({ at, ratePct }: Point) => ({ ts: Date.parse(at), apy: Number(ratePct) });
 const aprPoint = ({ at, ratePct }: Point) => ({ ts: Date.parse(at), apr: Number(ratePct) });
 
-function one(data: HistoriesData, id: string, point: (value: Point) => unknown): unknown {
-  const [series] = answered(data.rateHistories);
-  if (!series) {
-    throw new NotFoundError(`No market has the id ${id}. The ids are listed in /v1/app/markets.`, {
-      resource: 'market',
-      id,
-    });
+/** The histories of all chains. */
+function seriesOf(data: HistoriesData): readonly (Series & { readonly chainId: number })[] {
+  return answered(data.chains).flatMap(({ chainId, rateHistories }) =>
+    answered(rateHistories).map((series) => ({ ...series, chainId })),
+  );
+}
+
+/** The history of one id, which is on one chain. @throws BadRequestError when another chain was asked for */
+function one(data: HistoriesData, { id, chainId }: OneParams, point: (value: Point) => unknown): unknown {
+  const [series = null] = seriesOf(data);
+  const found = answered(series);
+  if (chainId !== undefined && chainId !== found.chainId) {
+    throw new BadRequestError(
+      `The requested chains contradict the id ${found.marketId}, which is on chain ${found.chainId}. Send chain ${found.chainId}, or none.`,
+      { field: 'query.chainId', value: String(chainId), limit: { oneOf: [found.chainId] } },
+    );
   }
+  return bodyOf(found, id, point);
+}
+
+function bodyOf(series: Series, id: string, point: (value: Point) => unknown): unknown {
   const [gap] = series.gaps;
   return {
     id,
@@ -47,7 +64,7 @@ function one(data: HistoriesData, id: string, point: (value: Point) => unknown):
 }
 
 function all(data: HistoriesData, point: (value: Point) => unknown): unknown {
-  const items = answered(data.rateHistories);
+  const items = seriesOf(data);
   const ageing = items.filter(({ complete }) => !complete).flatMap(({ freshness }) => freshness ?? []);
   const oldest = ageing.reduce<(typeof ageing)[number] | undefined>(
     (found, next) => (found === undefined || timeOf(next) < timeOf(found) ? next : found),
@@ -80,10 +97,6 @@ const KNOWN: ReadonlySet<string> = new Set(['NONE', 'NOT_APPLICABLE']);
 
 const chainsOf = ({ params }: { readonly params: { readonly chainId?: number | undefined } }) =>
   params.chainId === undefined ? {} : { chainIds: [params.chainId] };
-/** The operation has a list of chains where the row has one. */
-const sentChain = ({ params }: { readonly params: { readonly chainId?: number | undefined } }): SentAs => ({
-  chainIds: { field: 'query.chainId', value: String(params.chainId) },
-});
 const EXAMPLE_ID = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
 const ONE_ERRORS = [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'] as const;
 const ALL_ERRORS = [...PUBLIC_ERRORS, 'upstream_unavailable'] as const;
@@ -120,9 +133,8 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'BorrowApyHistory',
       tool: { name: 'get_borrow_apy_history', list: HISTORY_PAGE },
       params: byId,
-      variables: ({ params }) => ({ id: params.id, ...chainsOf({ params }) }),
-      sentAs: sentChain,
-      project: (data: HistoriesData, { params }) => one(data, params.id, borrowPoint),
+      variables: ({ params: { id } }) => ({ id }),
+      project: (data: HistoriesData, { params }) => one(data, params, borrowPoint),
       response: borrowApyHistory,
       errors: ONE_ERRORS,
       examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
@@ -151,9 +163,8 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'CollateralApyHistory',
       tool: { name: 'get_collateral_apy_history', list: HISTORY_PAGE },
       params: byId,
-      variables: ({ params }) => ({ id: params.id, ...chainsOf({ params }) }),
-      sentAs: sentChain,
-      project: (data: HistoriesData, { params }) => one(data, params.id, apyPoint),
+      variables: ({ params: { id } }) => ({ id }),
+      project: (data: HistoriesData, { params }) => one(data, params, apyPoint),
       response: collateralApyHistory,
       errors: ONE_ERRORS,
       examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],
@@ -168,9 +179,8 @@ export function historyRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'IncentiveHistory',
       tool: { name: 'get_incentive_history', list: HISTORY_PAGE },
       params: byId,
-      variables: ({ params }) => ({ id: params.id, ...chainsOf({ params }) }),
-      sentAs: sentChain,
-      project: (data: HistoriesData, { params }) => one(data, params.id, aprPoint),
+      variables: ({ params: { id } }) => ({ id }),
+      project: (data: HistoriesData, { params }) => one(data, params, aprPoint),
       response: incentiveHistory,
       errors: ONE_ERRORS,
       examples: [{ summary: 'sUSDe / PYUSD', params: { id: EXAMPLE_ID } }],

@@ -1,6 +1,5 @@
 import type { AnyRoute } from '../types.ts';
 import { alertRoutes } from './alert/alerts.ts';
-import { alertJobsRoute } from './alert/jobs.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { bestRoute } from './best.ts';
 import { driftHistoryRoute } from './drift-history.ts';
@@ -12,7 +11,6 @@ import { manageRoute } from './manage.ts';
 import { opsRoutes } from './ops.ts';
 import { deleverageRoute } from './position/deleverage.ts';
 import { positionHistoryRoutes } from './position/history.ts';
-import { indexersRoute } from './position/indexers.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
@@ -37,8 +35,6 @@ export function createRoutes(options: RouteOptions): AnyRoute[] {
     deleverageRoute(options),
     ...opsRoutes(options),
     driftHistoryRoute(options),
-    indexersRoute(options),
-    alertJobsRoute(),
     ...stressRoutes(options),
     ...alertRoutes(options),
     bestRoute(options),

@@ -181,13 +181,13 @@ export function leverageRoutes(options: RouteOptions): AnyRoute[] {
 
 /** Shape a plan as the frozen bundle: no value where there is none. */
 export function projectPlan(plan: LeveragePlanFieldsFragment): unknown {
-  const { chainId, action, path, approvals, tx, position, received, quotesExpireAt } = plan;
+  const { chainId, action, path, calls, position, received, quotesExpireAt } = plan;
   const body = {
     chainId,
     action,
     path,
-    approvals: approvals.map(bodyCall),
-    tx: bodyCall(tx),
+    approvals: calls.filter(({ isApproval }) => isApproval).map(bodyCall),
+    tx: calls.filter(({ isApproval }) => !isApproval).map(bodyCall)[0],
     meta: {
       ...plan,
       positionPreview: positionPreviewOf(plan, position),

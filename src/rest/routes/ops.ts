@@ -5,6 +5,7 @@ import { addressParam, chainIdParam } from '../schemas/common.ts';
 import { freshParams } from '../schemas/fresh-reads.ts';
 import { opsPortfolios, portfolioEntry } from '../schemas/portfolio.ts';
 import { type AnyRoute, defineRoute } from '../types.ts';
+import { projectPortfolio } from './ops-portfolio.ts';
 import { answered, PARTNER_ERRORS, type RouteOptions } from './shared.ts';
 
 const OPS_ERRORS = [...PARTNER_ERRORS, 'not_ready', 'upstream_unavailable'] as const satisfies readonly ErrorCode[];
@@ -57,7 +58,7 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       operation: 'OpsPortfolio',
       params: z.object({ address: addressParam, chainId: chainIdParam({ chainIds, defaultChainId }), ...freshParams }),
       variables: ({ params }) => params,
-      project: ({ ops }: OpsPortfolioQuery) => answered(answered(ops).portfolio).document,
+      project: ({ ops }: OpsPortfolioQuery) => projectPortfolio(answered(answered(ops).portfolio)),
       response: portfolioEntry,
       errors: OPS_ERRORS,
       examples: [
@@ -72,10 +73,11 @@ export function opsRoutes({ chainIds }: RouteOptions): AnyRoute[] {
   ];
 }
 
-type Report = NonNullable<NonNullable<OpsPortfoliosQuery['ops']>['report']>;
+type Report = NonNullable<NonNullable<OpsPortfoliosQuery['ops']>['reports']>['items'][number];
 
 function reportIn(ops: OpsPortfoliosQuery['ops']): Report {
-  return answered(answered(ops).report);
+  const [report] = answered(answered(ops).reports).items;
+  return answered(report ?? null);
 }
 
 function projectReport({ chainId, readAt, freshness, failure, counts, documents }: Report): unknown {

@@ -23,7 +23,8 @@ const NAMES: Readonly<Record<string, string>> = {
 /** The gaps of a P&L are its own. */
 const PNL = 'pnl.';
 
-function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean {
+/** Whether a field of a position is measured as none, by its name in the contract. */
+export function isNoneIn(gaps: Parameters<typeof noneIn>[0]): (path: string) => boolean {
   const isNone = noneIn(gaps);
   return (path) => isNone(NAMES[path] ?? path);
 }

@@ -21,7 +21,7 @@ const job = (description: string) =>
     })
     .describe(description);
 
-/** The jobs of alerts: of the ops row and of the health page. */
+/** The jobs of alerts, of the health page. */
 export const alertJobFields = {
   evaluation: job('The evaluation of alerts.'),
   delivery: job('The delivery of their events. A receiver that fails is no failure of it.'),
@@ -32,7 +32,3 @@ export const alertJobFields = {
   ).optional(),
   deadLetters: wholeNumber('Number of events of 30 days whose delivery was given up.'),
 };
-
-export const alertJobs = z
-  .object(alertJobFields)
-  .meta({ id: 'AlertJobs', description: 'The jobs that evaluate alerts and deliver their events.' });

@@ -86,7 +86,7 @@ const driftSchema = z
 
 const dbDrift = driftKind.nullable().describe('Disagreement between register and chain; null = none.');
 
-const loopSchema = positionSchema
+export const loopSchema = positionSchema
   .omit({ freshness: true, manualModeCalls: true })
   .extend({
     proxy: addressString('Contract of the position.'),
@@ -102,7 +102,7 @@ const loopSchema = positionSchema
   })
   .meta({ id: 'PortfolioPosition', description: 'A position with its register row.' });
 
-const vaultSchema = equityPositionSchema
+export const vaultSchema = equityPositionSchema
   .omit({ freshness: true })
   .partial({ curator: true, stock: true, yieldLoopMatch: true })
   .extend({

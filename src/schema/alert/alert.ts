@@ -35,7 +35,7 @@ export const AlertConditionRef = builder.enumType('AlertCondition', {
   }),
 });
 
-const AlertStatusRef = builder.enumType('AlertStatus', {
+export const AlertStatusRef = builder.enumType('AlertStatus', {
   description: 'State of an alert.',
   values: enumValues<AlertStatus>({
     unknown: 'Not evaluated yet, or its value was never known.',
@@ -46,7 +46,7 @@ const AlertStatusRef = builder.enumType('AlertStatus', {
   }),
 });
 
-const AlertStaleGroupRef = builder.enumType('AlertStaleGroup', {
+export const AlertStaleGroupRef = builder.enumType('AlertStaleGroup', {
   description: 'A dependency of an alert that is past its freshness budget, or missing.',
   values: enumValues<StaleGroup>({
     lendingState: 'State of the lending market.',
@@ -92,7 +92,7 @@ defineNode(AlertRef, {
 AlertRef.implement({
   description: 'A condition that is evaluated continuously for a partner, with the webhook that is notified.',
   fields: (t) => ({
-    alertId: t.string({ description: 'Id of the alert, a UUID.', resolve: ({ id }) => id }),
+    alertId: t.field({ type: 'UUID', description: 'Id of the alert, a UUID.', resolve: ({ id }) => id }),
     label: t.exposeString('label', { description: 'Name that the partner gave it; may be empty.' }),
     subject: t.field({
       type: AlertSubjectRef,
@@ -136,7 +136,7 @@ AlertRef.implement({
         'Value from which a fired condition is over, in the unit of the threshold; `null` = the condition has none.',
       resolve: ({ rule }) => rule.rearmAt,
     }),
-    webhookUrl: t.exposeString('url', { description: 'URL of the receiver.' }),
+    webhookUrl: t.expose('url', { type: 'URL', description: 'URL of the receiver.' }),
     secretVersion: t.int({
       description: 'Version of the signing secret, `k` in the header of the signature.',
       resolve: ({ secret }) => secret.version,
@@ -191,8 +191,12 @@ export const AlertConnectionRef = builder.connectionObject(
 export const AlertDeliveryRef = builder.objectRef<AlertDelivery>('AlertDelivery').implement({
   description: 'An event of an alert, and the state of its delivery. Events are kept for 30 days.',
   fields: (t) => ({
-    eventId: t.string({ description: 'Id of the event, the same in every attempt.', resolve: ({ id }) => id }),
-    alertId: t.exposeString('alertId', { description: 'Id of the alert.' }),
+    eventId: t.field({
+      type: 'UUID',
+      description: 'Id of the event, the same in every attempt.',
+      resolve: ({ id }) => id,
+    }),
+    alertId: t.expose('alertId', { type: 'UUID', description: 'Id of the alert.' }),
     type: t.expose('type', { type: AlertEventTypeRef, description: 'Kind of the event.' }),
     body: t.exposeString('body', { description: 'The signed text that the receiver gets, JSON.' }),
     occurredAt: t.field({

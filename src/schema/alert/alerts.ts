@@ -9,6 +9,7 @@ import {
   readAlert,
   redeliver,
   rotateAlertSecret,
+  UUID,
 } from '../../resolvers/alert/alerts.ts';
 import { requestedPageSize } from '../../resolvers/common/page.ts';
 import { OVERLAP_SEC } from '../../shared/contract/alert-secrets.ts';
@@ -87,7 +88,12 @@ const RotatedAlertSecretRef = builder.objectRef<AlertWithSecret>('RotatedAlertSe
 const DeletedAlertRef = builder.objectRef<DeletedAlert>('DeletedAlert').implement({
   description: 'The result of deleting an alert.',
   fields: (t) => ({
-    alertId: t.exposeString('alertId', { description: 'The requested id.' }),
+    alertId: t.field({
+      type: 'UUID',
+      nullable: true,
+      description: 'The requested id; `null` = it is no UUID.',
+      resolve: ({ alertId }) => (UUID.test(alertId.toLowerCase()) ? alertId : null),
+    }),
     deleted: t.exposeBoolean('deleted', { description: 'Whether there was such an alert of this key.' }),
   }),
 });

@@ -1,6 +1,6 @@
 import type { Chain, ChainContracts } from '../../catalog/types.ts';
 import { secondOf } from '../../resolvers/common/age.ts';
-import { listChains, requireChain } from '../../resolvers/market/chains.ts';
+import { requireChain, selectChains } from '../../resolvers/market/chains.ts';
 import { readDeployment } from '../../resolvers/market/deployment.ts';
 import { MAX_CHAINS, MAX_TOKENS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
@@ -53,7 +53,8 @@ ChainRef.implement({
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'EVM chain id.' }),
     name: t.exposeString('name', { description: 'Name as people know it.' }),
-    explorerUrl: t.exposeString('explorerUrl', {
+    explorerUrl: t.expose('explorerUrl', {
+      type: 'URL',
       nullable: true,
       description:
         'Block explorer, an https URL without a slash at its end, to which `/address/…` and `/block/…` are appended; `null` = none is known.',
@@ -100,8 +101,9 @@ builder.queryFields((t) => ({
     type: [ChainRef],
     nullable: true,
     complexity: { field: 1, multiplier: 2 },
-    description: `All served chains, at most ${MAX_CHAINS}, in the order of the catalog.`,
-    resolve: (_root, _args, ctx) => listChains(ctx),
+    description: `Served chains, at most ${MAX_CHAINS}, in the order of the catalog.`,
+    args: { chainIds: t.arg({ type: ['ChainId'], description: 'Only these chains; all when left out.' }) },
+    resolve: (_root, { chainIds }, ctx) => selectChains(ctx, chainIds),
   }),
   chain: t.field({
     type: ChainRef,

@@ -86,23 +86,29 @@ const MissingFactsRef = builder.objectRef<MissingFacts>('MissingFacts').implemen
 
 builder.globalConnectionFields((t) => ({
   totalCount: t.int({ description: 'Entries that match, on all pages.', resolve: ({ totalCount }) => totalCount }),
-  asOf: t.field({
+}));
+
+/** Fields of a connection whose entries are measured, chain by chain. */
+export const measuredFields = {
+  asOf: {
     type: 'DateTime',
     nullable: true,
     description:
       'Time of the latest refresh of the requested chain that was refreshed longest ago; `null` = no chain requested, or unknown.',
-    resolve: ({ asOfMs }) => asOfMs ?? null,
-  }),
-  missingChains: t.field({
-    type: [MissingChainRef],
+    resolve: ({ asOfMs }: { readonly asOfMs?: number | null }) => asOfMs ?? null,
+  },
+  missingChains: {
+    type: [MissingChainRef] as [typeof MissingChainRef],
     complexity: { field: 1, multiplier: 1 },
     description: `Requested chains that are not in the list; one entry per served chain, at most ${MAX_CHAINS}. When every requested chain is missing, the field is \`null\` with an error.`,
-    resolve: ({ missingChains }) => missingChains ?? [],
-  }),
-  missingFacts: t.field({
-    type: [MissingFactsRef],
-    complexity: { field: 1, multiplier: 1 },
-    description: `Facts that the listed chains go without; one entry per served chain, at most ${MAX_CHAINS}, and empty once everything was measured.`,
-    resolve: ({ missingFacts }) => missingFacts ?? [],
-  }),
-}));
+    resolve: ({ missingChains }: { readonly missingChains?: readonly MissingChain[] }) => missingChains ?? [],
+  },
+} as const;
+
+/** Field of a connection whose entries are composed of facts. */
+export const missingFactsField = {
+  type: [MissingFactsRef] as [typeof MissingFactsRef],
+  complexity: { field: 1, multiplier: 1 },
+  description: `Facts that the listed chains go without; one entry per served chain, at most ${MAX_CHAINS}, and empty once everything was measured.`,
+  resolve: ({ missingFacts }: { readonly missingFacts?: readonly MissingFacts[] }) => missingFacts ?? [],
+} as const;

@@ -1,5 +1,5 @@
 import { Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
-import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars';
+import { GraphQLDateTimeISO, GraphQLJSONObject, GraphQLNonNegativeInt, GraphQLURL, GraphQLUUID } from 'graphql-scalars';
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
 import {
@@ -152,7 +152,7 @@ builder.scalarType('HexData', {
 });
 
 // Of graphql-scalars where it has one with the published form. Its BigInt answers small values as numbers and large ones as
-// strings, and its URL rewrites the text.
+// strings. Inputs that refusals have to name with their limits keep types of their own.
 builder.addScalarType('DateTime', GraphQLDateTimeISO, {
   description: 'RFC 3339 date-time in UTC, e.g. `2026-01-31T12:00:00.000Z`.',
   serialize: formatDateTime,
@@ -161,3 +161,19 @@ builder.addScalarType('DateTime', GraphQLDateTimeISO, {
 });
 
 builder.addScalarType('JSONObject', GraphQLJSONObject, { description: 'A JSON object.' });
+
+builder.addScalarType('NonNegativeInt', GraphQLNonNegativeInt, { description: 'A whole number from 0 on.' });
+
+builder.addScalarType('UUID', GraphQLUUID, { description: 'A UUID.' });
+
+builder.addScalarType('URL', GraphQLURL, {
+  description: 'An absolute URL.',
+  // As it was given: the library adds a slash to a bare host.
+  serialize: (value) => String(value),
+});
+
+builder.scalarType('PortfolioDocument', {
+  description: 'A wallet of the report as one JSON object, as `GET /v1/ops/portfolios` has it.',
+  specifiedByURL: '/openapi.json#/components/schemas/Portfolio',
+  serialize: (value) => value,
+});

@@ -5,9 +5,10 @@ import {
   type RateHistoryRow,
   readHistory,
 } from '../../resolvers/market/histories.ts';
-import { MAX_CHAINS, MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
+import { MAX_MARKETS } from '../../shared/contract/list-bounds.ts';
 import { withWork } from '../../shared/contract/work-costs.ts';
 import { builder } from '../builder.ts';
+import { ChainRef } from '../common/chain.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { RatePointRef } from '../common/rate-point.ts';
 import { FreshnessRef } from '../common/stamp.ts';
@@ -105,24 +106,22 @@ function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
   };
 }
 
-builder.queryField('rateHistories', (t) =>
+builder.objectField(ChainRef, 'rateHistories', (t) =>
   t.field({
     type: [HistoryRef],
     nullable: true,
-    complexity: { field: 1, multiplier: 30 },
-    description: `One rate of many markets over time, in catalog order: one entry per requested market, recorded or not, also of markets that are not composed yet. At most ${MAX_CHAINS * MAX_MARKETS} entries, one per market of the catalog. Of one market on a screen: \`Market.borrowApyHistory\` and the fields beside it.`,
+    complexity: { field: 1, multiplier: 15 },
+    description: `One rate of all markets of the chain over time, in catalog order, recorded or not, also of markets that are not composed yet; one entry per market, at most ${MAX_MARKETS}. Of one market on a screen: \`Market.borrowApyHistory\` and the fields beside it.`,
     args: {
       kind: t.arg({ type: HistoryKindRef, required: true, description: 'Recorded rate.' }),
-      chainIds: t.arg({ type: ['ChainId'], description: 'Only markets of these chains; of all when left out.' }),
-      marketIds: t.arg({ type: ['MarketId'], description: 'Only these markets; all when left out.' }),
       strategyIds: t.arg({
         type: ['StrategyId'],
         description:
-          'Only the markets of these strategies, beside those of `marketIds`: of a loop its market, of an equity vault the market of its yield leg for `COLLATERAL_APY` and its stock market for the others.',
+          'Only the markets of these strategies, as far as they are on this chain: of a loop its market, of an equity vault the market of its yield leg for `COLLATERAL_APY` and its stock market for the others. All markets when left out.',
       }),
       ...historyArgs(t.arg, 'DAY'),
     },
-    resolve: (_root, args, ctx) => listHistories(args, ctx),
+    resolve: (chain, args, ctx) => listHistories(chain, args, ctx),
   }),
 );
 

@@ -21,7 +21,7 @@ const CampaignRef = builder.objectRef<IncentiveCampaign>('IncentiveCampaign').im
       resolve: ({ startsAtMs }) => startsAtMs,
     }),
     endsAt: t.field({ type: 'DateTime', description: 'End of the campaign.', resolve: ({ endsAtMs }) => endsAtMs }),
-    url: t.exposeString('url', { nullable: true, description: 'Page of the campaign; `null` = it has none.' }),
+    url: t.expose('url', { type: 'URL', nullable: true, description: 'Page of the campaign; `null` = it has none.' }),
   }),
 });
 
@@ -46,7 +46,7 @@ const RestrictedRef = builder.objectRef<RestrictedCampaign>('RestrictedIncentive
       description: 'Percent per year by its provider, for those who earn it, not compounded; `null` = not given.',
     }),
     endsAt: t.field({ type: 'DateTime', description: 'End of the campaign.', resolve: ({ endsAtMs }) => endsAtMs }),
-    url: t.exposeString('url', { nullable: true, description: 'Page of the campaign; `null` = it has none.' }),
+    url: t.expose('url', { type: 'URL', nullable: true, description: 'Page of the campaign; `null` = it has none.' }),
   }),
 });
 

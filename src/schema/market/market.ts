@@ -14,7 +14,7 @@ import { FactFreshnessRef } from '../common/fact-freshness.ts';
 import { maxAgeArg } from '../common/fresh-args.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
-import { CHAIN_OF_ID, pageArgs } from '../common/page.ts';
+import { CHAIN_OF_ID, measuredFields, missingFactsField, pageArgs } from '../common/page.ts';
 import { ORACLE_PRICE_AS_OF } from '../common/stamp.ts';
 import { ApySourceRef } from '../common/token.ts';
 import { WarningRef } from '../common/warning.ts';
@@ -270,7 +270,16 @@ builder.objectFields(MarketRef, (t) => ({
 }));
 
 const MarketConnectionRef = builder.connectionObject(
-  { type: MarketRef, name: 'MarketConnection', description: 'A page of markets.' },
+  {
+    type: MarketRef,
+    name: 'MarketConnection',
+    description: 'A page of markets.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+      missingFacts: t.field(missingFactsField),
+    }),
+  },
   { name: 'MarketEdge', description: 'A market and its place in the list.' },
 );
 

@@ -9,6 +9,7 @@ import {
 import { readDrift } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
 import { defineNode } from '../common/node.ts';
+import { measuredFields } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { PositionStatusRef } from '../position/position.ts';
 import { DriftKindRef, DriftSeverityRef } from './ops-inputs.ts';
@@ -136,6 +137,14 @@ DriftRef.implement({
 });
 
 export const DriftConnectionRef = builder.connectionObject(
-  { type: DriftRef, name: 'DriftConnection', description: 'A page of disagreements.' },
+  {
+    type: DriftRef,
+    name: 'DriftConnection',
+    description: 'A page of disagreements.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+    }),
+  },
   { name: 'DriftEdge', description: 'A disagreement and its place in the list.' },
 );

@@ -95,14 +95,4 @@ query OpsAggregates {
 }`,
     tier: 'ops',
   },
-  {
-    title: 'Ops: swap venues',
-    query: `# Needs an ops key. Counts of the process that answers, since it started.
-query OpsSwapVenues {
-  ops {
-    swapVenues { chainId venue asked quoted noRoute refused { reason count } chosen failedInSimulation }
-  }
-}`,
-    tier: 'ops',
-  },
 ];

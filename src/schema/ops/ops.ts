@@ -1,7 +1,5 @@
 import { requestedPageSize } from '../../resolvers/common/page.ts';
-import { readSwapVenues } from '../../resolvers/market/swap-venues.ts';
 import { listDriftHistory } from '../../resolvers/ops/drift-history.ts';
-import { readIndexers } from '../../resolvers/ops/indexers.ts';
 import {
   freshPortfolio,
   listDrift,
@@ -10,26 +8,29 @@ import {
   MAX_HISTORY_DAYS,
   readAggregates,
   readPortfolioHistory,
-  readReport,
   readReportList,
 } from '../../resolvers/ops/ops.ts';
 import { MAX_CHAINS } from '../../shared/contract/list-bounds.ts';
-import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { freshArgs } from '../common/fresh-args.ts';
-import { pageArgs } from '../common/page.ts';
-import { SwapVenueRef } from '../market/swap-venues.ts';
+import { measuredFields, pageArgs } from '../common/page.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
-import { AlertJobsRef } from './alert-jobs.ts';
 import { DriftConnectionRef } from './drift.ts';
 import { DriftRecordConnectionRef } from './drift-history.ts';
-import { IndexerRef } from './indexer.ts';
 import { DriftFilterRef, PortfolioFilterRef, PortfolioOrderRef } from './ops-inputs.ts';
-import { ReportListRef, ReportRef } from './report.ts';
+import { ReportListRef } from './report.ts';
 import { AggregatesRef, SampleRef } from './totals.ts';
 
 const PortfolioConnectionRef = builder.connectionObject(
-  { type: PortfolioRef, name: 'PortfolioConnection', description: 'A page of wallets.' },
+  {
+    type: PortfolioRef,
+    name: 'PortfolioConnection',
+    description: 'A page of wallets.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+    }),
+  },
   { name: 'PortfolioEdge', description: 'A wallet and its place in the list.' },
 );
 /** Cost of a wallet that is read from its chain now: a point of the budget beside the cost of the root field. */
@@ -45,17 +46,10 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
     reports: t.field({
       type: ReportListRef,
       nullable: true,
+      complexity: ({ chainIds }) => ({ field: 1, multiplier: chainIds?.length ?? 2 }),
       description: 'Reports behind the other fields, chain by chain.',
       args: { chainIds: t.arg({ type: ['ChainId'], description: CHAINS }) },
       resolve: (_ops, args, ctx) => readReportList(args, ctx),
-    }),
-    report: t.field({
-      type: ReportRef,
-      nullable: true,
-      complexity: { field: 1, multiplier: 1 },
-      description: 'Report of one chain.',
-      args: { chainId: t.arg({ type: 'ChainId', required: true, description: 'Id of the chain.' }) },
-      resolve: (_ops, args, ctx) => readReport(args, ctx),
     }),
     portfolio: t.field({
       type: PortfolioRef,
@@ -128,26 +122,6 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
 });
 
 builder.objectFields(OpsRef, (t) => ({
-  alertJobs: t.field({
-    type: AlertJobsRef,
-    nullable: true,
-    description: 'The jobs that evaluate the alerts of partners and deliver their events.',
-    resolve: (_ops, _args, ctx) => ctx.live().alertJobs.read(),
-  }),
-  indexers: t.field({
-    type: [IndexerRef],
-    nullable: true,
-    description: `The reading of position logs, one entry per chain, at most ${MAX_CHAINS}.`,
-    args: { chainIds: t.arg({ type: ['ChainId'], description: CHAINS }) },
-    resolve: (_ops, args, ctx) => readIndexers(args, ctx),
-  }),
-  swapVenues: t.field({
-    type: [SwapVenueRef],
-    nullable: true,
-    complexity: { field: 1, multiplier: 5 },
-    description: `Counts of the quotes of each swap venue since the start of the process that answers; one entry per chain and venue, at most ${MAX_CHAINS * SWAP_SOURCES.length}.`,
-    resolve: (_ops, args, ctx) => [...readSwapVenues(args, ctx)],
-  }),
   driftHistory: t.field({
     type: DriftRecordConnectionRef,
     nullable: true,

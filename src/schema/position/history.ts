@@ -12,6 +12,7 @@ import {
 } from '../../resolvers/position/history-views.ts';
 import {
   findStockLeg,
+  listStockLegs,
   type PositionHistoryRow,
   readPnlDifference,
   readPnlSplit,
@@ -19,9 +20,10 @@ import {
   type StockLeg,
 } from '../../resolvers/position/position-history.ts';
 import { findPosition, vaultOf } from '../../resolvers/position/positions.ts';
-import { statementOf } from '../../resolvers/position/statement.ts';
+import { MAX_VAULTS } from '../../shared/contract/list-bounds.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { builder } from '../builder.ts';
+import { ChainRef } from '../common/chain.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { pageArgs } from '../common/page.ts';
@@ -66,14 +68,14 @@ const AmountsRef = builder.objectRef<AmountsView>('PositionEventAmounts').implem
   }),
 });
 
-const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').implement({
+export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEvent').implement({
   description:
     'An event of a position, from the events of the lending protocol and the token transfers of its transaction. Earlier effects of the transaction (a swap of another token) are not in it. Amounts are `null` where the transfers do not explain them, and values of the market where the node does not keep the state of the block.',
   fields: (t) => ({
     kind: t.expose('kind', { type: PositionEventKindRef, description: 'Kind of the event.' }),
     at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
     blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
-    txHash: t.exposeString('txHash', { description: 'Hash of the transaction.' }),
+    txHash: t.expose('txHash', { type: 'HexData', description: 'Hash of the transaction.' }),
     logIndex: t.exposeInt('logIndex', { description: 'Place of its first event in the block.' }),
     collateralChange: t.expose('collateralChange', {
       type: 'Decimal',
@@ -304,25 +306,29 @@ builder.queryFields((t) => ({
     resolve: (_root, { wallet, chainId, positionIndex }, ctx) =>
       findPosition({ wallet, chainId, index: positionIndex }, ctx),
   }),
+}));
+
+builder.objectFields(ChainRef, (t) => ({
   stockLeg: t.field({
     type: StockLegRef,
     nullable: true,
     authScopes: { partner: true },
     description:
-      'The stock leg of a vault of a wallet, also of one that it has left; `null` = there is no such vault, or nothing of it is known. Needs a key.',
+      'The stock leg of a vault of a wallet, also of one that it has left, and while the chain is not measured; `null` = there is no such vault here, or nothing of it is known. Needs a key.',
     args: {
       wallet: t.arg({ type: 'Address', required: true, description: 'The owner.' }),
       strategyId: t.arg({ type: 'StrategyId', required: true, description: 'Id of the vault.' }),
     },
-    resolve: (_root, args, ctx) => findStockLeg(args, ctx),
+    resolve: (chain, args, ctx) => findStockLeg(chain, args, ctx),
   }),
 }));
 
 builder.objectFields(WalletRef, (t) => ({
-  statementCsv: t.string({
-    complexity: 50,
-    description:
-      'Every recorded event of the positions of the wallet as CSV (RFC 4180), oldest first: loops of vaults, and the stock legs of vaults, held or left, included. Amounts are whole tokens. A wallet with more than 10,000 events is refused. Texts that a spreadsheet would run as a formula begin with an apostrophe.',
-    resolve: ({ readings }, _args, ctx) => statementOf(readings, ctx),
+  stockLegs: t.field({
+    type: [StockLegRef],
+    nullable: true,
+    complexity: { field: 5, multiplier: 2 },
+    description: `The stock legs of the vaults that the wallet is in, or has left, with what is recorded of them; one per vault, at most ${MAX_VAULTS}; \`null\` = the records cannot be read, with the error beside it.`,
+    resolve: async ({ readings }, _args, ctx) => [...(await listStockLegs(readings, ctx))],
   }),
 }));

@@ -1,5 +1,4 @@
 import { driftOf, itemsOf, leastHeadroomPct } from '../../domain/portfolio/items.ts';
-import { renderEntry } from '../../domain/portfolio/render.ts';
 import { oldest } from '../../domain/portfolio/rows.ts';
 import type {
   Portfolio,
@@ -15,7 +14,7 @@ import { pageByKey, requestedPageSize } from '../../resolvers/common/page.ts';
 import { readPortfolio } from '../../resolvers/ops/ops.ts';
 import { builder } from '../builder.ts';
 import { defineNode } from '../common/node.ts';
-import { pageArgs } from '../common/page.ts';
+import { measuredFields, pageArgs } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { DriftConnectionRef, DriftRef } from '../ops/drift.ts';
@@ -174,7 +173,15 @@ const PortfolioItemRef = builder.unionType('PortfolioItem', {
 });
 
 export const PortfolioItemConnectionRef = builder.connectionObject(
-  { type: PortfolioItemRef, name: 'PortfolioItemConnection', description: 'A page of loops and vaults.' },
+  {
+    type: PortfolioItemRef,
+    name: 'PortfolioItemConnection',
+    description: 'A page of loops and vaults.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+    }),
+  },
   { name: 'PortfolioItemEdge', description: 'A loop or vault and its place in the list.' },
 );
 
@@ -272,10 +279,13 @@ PortfolioRef.implement({
       resolve: (portfolio, args, ctx) =>
         pageByKey(driftOf(portfolio), ({ positionIndex }) => String(positionIndex), args, ctx.maxPageSize),
     }),
-    document: t.field({
-      type: 'JSONObject',
-      description: 'Portfolio as one JSON value, exactly as the v1 contract shows it.',
-      resolve: (portfolio) => renderEntry(portfolio),
+    leftRouters: t.field({
+      type: ['Address'],
+      nullable: true,
+      complexity: { field: 1, multiplier: 1 },
+      description:
+        'Routers that may act on its own lending positions, because a batch that let them was broken off before its last call; one entry per router, at most 1. `null` = not known.',
+      resolve: ({ leftAuthorizations }) => leftAuthorizations && [...leftAuthorizations],
     }),
   }),
 });

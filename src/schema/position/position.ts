@@ -223,9 +223,12 @@ function rateFields(t: Fields) {
 const ExplorerLinksRef = builder.objectRef<ExplorerLinks>('PositionExplorerLinks').implement({
   description: 'Pages of a position at the block explorer of its chain.',
   fields: (t) => ({
-    walletUrl: t.exposeString('wallet', { description: 'The owner.' }),
-    proxyUrl: t.exposeString('proxy', { description: 'The contract that holds the collateral and owes the debt.' }),
-    blockUrl: t.exposeString('block', { description: 'The block of the reading.' }),
+    walletUrl: t.expose('wallet', { type: 'URL', description: 'The owner.' }),
+    proxyUrl: t.expose('proxy', {
+      type: 'URL',
+      description: 'The contract that holds the collateral and owes the debt.',
+    }),
+    blockUrl: t.expose('block', { type: 'URL', description: 'The block of the reading.' }),
   }),
 });
 

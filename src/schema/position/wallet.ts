@@ -23,7 +23,7 @@ import { builder } from '../builder.ts';
 import { freshArgs } from '../common/fresh-args.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
-import { MissingChainRef, pageArgs } from '../common/page.ts';
+import { MissingChainRef, measuredFields, pageArgs } from '../common/page.ts';
 import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
@@ -86,7 +86,15 @@ defineNode(WalletRef, {
 });
 
 const PositionConnectionRef = builder.connectionObject(
-  { type: PositionRef, name: 'PositionConnection', description: 'A page of positions.' },
+  {
+    type: PositionRef,
+    name: 'PositionConnection',
+    description: 'A page of positions.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+    }),
+  },
   { name: 'PositionEdge', description: 'A position and its place in the list.' },
 );
 

@@ -2,12 +2,21 @@ import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { freshStrategies, freshStrategy } from '../../resolvers/strategy/strategies.ts';
 import { builder } from '../builder.ts';
 import { maxAgeArg } from '../common/fresh-args.ts';
-import { CHAIN_OF_ID, pageArgs } from '../common/page.ts';
+import { CHAIN_OF_ID, measuredFields, missingFactsField, pageArgs } from '../common/page.ts';
 import { StrategyRef } from '../refs.ts';
 import { StrategyFilterRef, StrategyOrderRef } from './strategy-inputs.ts';
 
 const StrategyConnectionRef = builder.connectionObject(
-  { type: StrategyRef, name: 'StrategyConnection', description: 'A page of strategies.' },
+  {
+    type: StrategyRef,
+    name: 'StrategyConnection',
+    description: 'A page of strategies.',
+    fields: (t) => ({
+      asOf: t.field(measuredFields.asOf),
+      missingChains: t.field(measuredFields.missingChains),
+      missingFacts: t.field(missingFactsField),
+    }),
+  },
   { name: 'StrategyEdge', description: 'A strategy and its place in the list.' },
 );
 

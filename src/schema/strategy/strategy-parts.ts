@@ -85,15 +85,18 @@ export const ProfileRef = builder.objectRef<NonNullable<SpiralHints['profile']>>
 export const LinksRef = builder.objectRef<NonNullable<Strategy['links']>>('StrategyLinks').implement({
   description: 'Pages to read on about a strategy.',
   fields: (t) => ({
-    appUrl: t.exposeString('app', {
+    appUrl: t.expose('app', {
+      type: 'URL',
       nullable: true,
       description: 'Page of the strategy in the app; `null` = see `gaps`.',
     }),
-    marketUrl: t.exposeString('market', {
+    marketUrl: t.expose('market', {
+      type: 'URL',
       nullable: true,
       description: 'Page of the market at the lending protocol; `null` = see `gaps`.',
     }),
-    yieldSourceUrl: t.exposeString('yieldSource', {
+    yieldSourceUrl: t.expose('yieldSource', {
+      type: 'URL',
       nullable: true,
       description: 'Page about the yield of the collateral; `null` = see `gaps`.',
     }),

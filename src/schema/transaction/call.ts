@@ -2,7 +2,7 @@ import { numberToHex } from 'viem';
 import type { CallView } from '../../resolvers/common/calls.ts';
 import { MAX_CALL_ARGUMENTS } from '../../shared/contract/list-bounds.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
-import type { BuiltCall, Intent } from '../../transactions/index.ts';
+import { type BuiltCall, type Intent, isApproval } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 
 export const NamedValueRef = builder
@@ -51,6 +51,10 @@ export const UnsignedCallRef = builder.objectRef<CallView>('UnsignedCall').imple
     to: t.field({ type: 'Address', description: 'The contract.', resolve: ({ call }) => call.to }),
     data: t.field({ type: 'HexData', description: 'Calldata.', resolve: ({ call }) => call.data }),
     value: t.field({ type: 'BigInteger', description: 'Native value in wei.', resolve: ({ call }) => call.value }),
+    isApproval: t.boolean({
+      description: 'Whether it only allows a contract to take a token, for a call that follows it.',
+      resolve: ({ call }) => isApproval(call),
+    }),
     intent: t.field({
       type: IntentRef,
       complexity: 5,

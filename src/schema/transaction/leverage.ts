@@ -18,7 +18,6 @@ import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from './built-field.ts';
-import { UnsignedCallRef } from './call.ts';
 import { EstimateRef, formatLiquidation, LiquidationRef, RateChangeRef } from './estimate.ts';
 import { ManageLeverageInputRef, OpenLeverageInputRef } from './leverage-inputs.ts';
 import { TransactionPlanRef } from './plan.ts';
@@ -90,7 +89,7 @@ const LeveragePreviewRef = builder.objectRef<LeveragePreviewView>('LeveragePrevi
 
 const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').implement({
   description:
-    'A plan that opens or manages a leveraged position. Sign the approvals first, then the transaction; `calls` has them in this order.',
+    'A plan that opens or manages a leveraged position: the exact allowances that are missing, at most 2, then one transaction.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
     path: t.expose('path', { type: PathRef, description: 'The contract function that the transaction runs.' }),
@@ -100,13 +99,6 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
       description: 'Index of the managed position among those of the wallet.',
       resolve: ({ plan }) => plan.held?.id ?? null,
     }),
-    approvals: t.field({
-      type: [UnsignedCallRef],
-      complexity: { field: 1, multiplier: 2 },
-      description: `Exact allowances that are missing, in order, at most 2; empty when none is.`,
-      resolve: ({ approvals }) => [...approvals],
-    }),
-    tx: t.expose('tx', { type: UnsignedCallRef, description: 'The transaction.' }),
     position: t.expose('position', {
       type: PositionPreviewRef,
       nullable: true,

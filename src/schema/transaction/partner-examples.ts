@@ -51,11 +51,9 @@ mutation PlanOpen($wallet: Address!, $input: OpenLeverageInput!) {
     ... on LeveragePlan {
       path
       expiresAt
-      noStore
       instructions
       issues { kind message required available }
-      approvals { to data intent { functionName spender arguments { name value } } }
-      tx { to data value intent { functionName minOutputUnits recipient arguments { name value } } }
+      calls { to data value isApproval intent { functionName spender minOutputUnits recipient arguments { name value } } }
       sendCalls
     }
     ... on Refusal { code message retryable retryAfterSec }

@@ -28,7 +28,7 @@ export const TransactionPlanRef = builder.interfaceRef<PlanBaseView>('Transactio
     calls: t.field({
       type: [UnsignedCallRef],
       complexity: { field: 1, multiplier: 6 },
-      description: `All calls in the order in which they are sent, at most ${MAX_PLAN_CALLS}: the closing of each loop of a vault, and a handful.`,
+      description: `All calls in the order in which they are sent, approvals first, at most ${MAX_PLAN_CALLS}: the closing of each loop of a vault, and a handful.`,
       resolve: ({ calls }) => [...calls],
     }),
     atomicRequired: t.exposeBoolean('atomicRequired', {
@@ -48,12 +48,8 @@ export const TransactionPlanRef = builder.interfaceRef<PlanBaseView>('Transactio
         'Time from which the plan has to be built anew: the expiry of its earliest quote, at most 60 s away; without quotes a minute after the request.',
       resolve: ({ expiresAtMs }) => expiresAtMs,
     }),
-    noStore: t.boolean({
-      description:
-        'Whether clients and proxies must not keep the plan for a later request; always true. Plans are mutations for that reason: no client answers a mutation from its cache.',
-      resolve: () => true,
-    }),
-    signingUrl: t.exposeString('signingUrl', {
+    signingUrl: t.expose('signingUrl', {
+      type: 'URL',
       nullable: true,
       description: 'Link to review and sign in the app.',
     }),

@@ -12,27 +12,23 @@ export const SwapSourceRef = builder.enumType('SwapSource', {
   }),
 });
 
-const VENUE_REASONS = enumValues<VenueReason>({
-  no_route: 'The venue has no route for the pair at this size.',
-  not_allowed: 'The contract that holds positions does not allow the router of the venue.',
-  implausible: 'The quote was not believed.',
-  unreachable: 'The venue could not be reached.',
-  timeout: 'The venue did not answer in time.',
-  rate_limited: 'The venue refused for too many requests.',
-  throttled: 'Held back by our own limit on requests to the venue.',
-  overloaded: 'The venue said that it has too much to do.',
-  price_moved: 'The price moved between the quote and its build, twice.',
-  rejected: 'The venue refused our request: its key, path or parameters are wrong.',
-  server_error: 'The venue failed.',
-  malformed: 'The answer could not be read.',
-  missing: 'The answer did not contain a quote.',
-  reverted: 'The read on chain reverted.',
-  not_configured: 'The venue is not configured.',
-});
-/** Kinds of answers without a usable quote. */
-export const VENUE_REASON_COUNT: number = Object.keys(VENUE_REASONS).length;
-
 export const VenueReasonRef = builder.enumType('VenueAnswerKind', {
   description: 'The answer of a swap venue that gave no usable quote.',
-  values: VENUE_REASONS,
+  values: enumValues<VenueReason>({
+    no_route: 'The venue has no route for the pair at this size.',
+    not_allowed: 'The contract that holds positions does not allow the router of the venue.',
+    implausible: 'The quote was not believed.',
+    unreachable: 'The venue could not be reached.',
+    timeout: 'The venue did not answer in time.',
+    rate_limited: 'The venue refused for too many requests.',
+    throttled: 'Held back by our own limit on requests to the venue.',
+    overloaded: 'The venue said that it has too much to do.',
+    price_moved: 'The price moved between the quote and its build, twice.',
+    rejected: 'The venue refused our request: its key, path or parameters are wrong.',
+    server_error: 'The venue failed.',
+    malformed: 'The answer could not be read.',
+    missing: 'The answer did not contain a quote.',
+    reverted: 'The read on chain reverted.',
+    not_configured: 'The venue is not configured.',
+  }),
 });

@@ -14,6 +14,14 @@ export interface SurfaceNames {
     /** Write a ratio in the unit of the input. */
     value(ratio: string): string;
   };
+  /** The parts of a plan of single transactions. */
+  readonly plan: {
+    readonly approval: string;
+    readonly approvals: string;
+    /** Name what allows a contract to take a token. */
+    readonly allowance: string;
+    readonly transaction: string;
+  };
   /** Fields or paths of the service to go to. */
   readonly places: {
     strategies(chainId?: number): string;
@@ -39,6 +47,12 @@ export const REST_NAMES: SurfaceNames = {
     borrow: 'borrow',
   },
   slippage: { name: 'the slippage', value: (ratio) => ratio },
+  plan: {
+    approval: 'entry of "approvals"',
+    approvals: 'entries of "approvals"',
+    allowance: '"approvals"',
+    transaction: '"tx"',
+  },
   places: {
     strategies: (chainId) => (chainId === undefined ? '/v1/strategies' : `/v1/strategies?chainId=${chainId}`),
     positions: (wallet, chainId) => `/v1/partner/positions/${wallet}?chainId=${chainId}`,

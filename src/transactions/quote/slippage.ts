@@ -48,7 +48,10 @@ function slippageIssue(kind: SlippageKind, requested: string, effective: string)
 
 /** Write an issue with the names of a surface; its `message` has those of REST. */
 export function issueIn(issue: Issue, names: SurfaceNames): Issue {
-  const { kind, requested, effective } = issue;
+  const { kind, requested, effective, message } = issue;
+  if (kind === 'APPROVAL_NEEDED') {
+    return { ...issue, message: message.replace(REST_NAMES.plan.allowance, names.plan.allowance) };
+  }
   if (requested === undefined || effective === undefined) return issue;
   if (kind !== 'SLIPPAGE_TIGHTENED' && kind !== 'SLIPPAGE_CAPPED') return issue;
   return { ...issue, message: MESSAGES[kind](requested, effective, names.slippage) };

@@ -6,7 +6,8 @@ import { type EventStream, subscribe } from '../../support/sse.ts';
 import { MARKET } from './refused-inputs.ts';
 
 /** The stream of events of alerts: a reader that returns with an id gets every event after it, or is told why not. */
-const SUBSCRIPTION = 'subscription { alertEvents { eventId alertId type occurredAt payload } }';
+const SUBSCRIPTION =
+  'subscription { alertEvents { eventId alertId type occurredAt status value observedAt staleGroups terms { label subject chainId wallet positionIndex strategyId condition threshold rearmAt unit } liquidation { positionIndex strategyId blockNumber at txHash basis } } }';
 const UNKNOWN_ID = '00000000-0000-4000-8000-0000000000ff';
 const NEXT_STEP =
   'Send the id of the last event that this key has got, alert-0 for all events that are kept, or no Last-Event-ID for those from now on.';
@@ -94,7 +95,13 @@ test('default: sends events as they are stored, and those that a reader missed',
   service.clock.advance(1_000);
   const sent = await ping();
   const { alertEvents } = (await stream.next())?.data ?? {};
-  expect(alertEvents).toMatchObject({ eventId: sent, alertId: id, type: 'PING', payload: { id: sent } });
+  expect(alertEvents).toMatchObject({
+    eventId: sent,
+    alertId: id,
+    type: 'PING',
+    terms: { label: expect.any(String) },
+    liquidation: null,
+  });
   const lastId = stream.lastId() ?? '';
   expect(lastId).toBe(`alert-${await seqOf(sent)}`);
   await stream.close();

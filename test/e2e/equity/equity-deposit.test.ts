@@ -98,7 +98,6 @@ describe('deposit', () => {
       __typename: 'EquityDepositPlan',
       atomicRequired: true,
       action: 'EQUITY_DEPOSIT',
-      noStore: true,
     });
     expect(graphql.calls.map(({ to, data }: Json) => ({ to, data }))).toEqual(rest.calls);
     expect(graphql.sendCalls).toEqual({

@@ -82,10 +82,8 @@ describe('a restart', () => {
     beforeAll(async () => {
       await restartWarm();
       before = await look();
-      const { body } = await service.graphql(
-        `{ rateHistories(kind: BORROW_APY, marketIds: ["${SUSDE_PYUSD}"]) { sources } }`,
-      );
-      ({ sources } = body.data.rateHistories[0]);
+      const { body } = await service.graphql(`{ market(marketId: "${SUSDE_PYUSD}") { borrowApyHistory { sources } } }`);
+      ({ sources } = body.data.market.borrowApyHistory);
       service.clock.advance(600_000);
       silence();
       await service.restart();

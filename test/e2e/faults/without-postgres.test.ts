@@ -145,7 +145,7 @@ describe('borrow-rate histories while Postgres is stopped', () => {
     expect(stale.body.histories).toEqual(good.body.histories);
     expect(Date.parse(stale.body.asOf)).toBeLessThanOrEqual(readMs);
     const longer = new Date(service.clock.now() - 200 * 86_400_000).toISOString();
-    const never = await service.graphql(`{rateHistories(kind:BORROW_APY,fromAt:"${longer}"){complete}}`);
+    const never = await service.graphql(`{chains{rateHistories(kind:BORROW_APY,fromAt:"${longer}"){complete}}}`);
     expect(never.body.errors?.[0].extensions.code).toBe('upstream_unavailable');
     await postgres.start();
     service.clock.advance(10_000);

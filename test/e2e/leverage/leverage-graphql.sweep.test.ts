@@ -19,9 +19,10 @@ const ESTIMATE = `chainId strategyId action effectiveSlippageBps totalSwapCostOf
 const PREVIEW = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { __typename
   ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate amountFlashLoan minTokenOut reallocationFeeWei note
     borrowApy { beforePct afterPct } position { ${POSITION} } } ${REFUSAL} } }`;
-const CALL = 'to data value intent { functionName spender recipient minOutputUnits arguments { name value } }';
-const PLAN = `... on LeveragePlan { ${ESTIMATE} path positionIndex expiresAt quotesExpireAt noStore simulatedGas amountFlashLoan minTokenOut
-  instructions approvals { ${CALL} } tx { ${CALL} } calls { to data value } sendCalls position { ${POSITION} } } ${REFUSAL}`;
+const CALL =
+  'to data value isApproval intent { functionName spender recipient minOutputUnits arguments { name value } }';
+const PLAN = `... on LeveragePlan { ${ESTIMATE} path positionIndex expiresAt quotesExpireAt simulatedGas amountFlashLoan minTokenOut
+  instructions calls { ${CALL} } sendCalls position { ${POSITION} } } ${REFUSAL}`;
 const OPEN = `mutation($wallet: Address!, $input: OpenLeverageInput!) {
   openLeveragePlan(wallet: $wallet, input: $input) { __typename ${PLAN} } }`;
 const MANAGE = `mutation($wallet: Address!, $input: ManageLeverageInput!) {
@@ -119,10 +120,9 @@ describe('openLeveragePlan', () => {
       chainId: 1,
       effectiveSlippageBps: '50',
       positionIndex: null,
-      noStore: true,
     });
-    expect(plan.approvals).toHaveLength(1);
-    expect(plan.approvals[0].intent).toMatchObject({
+    expect(plan.calls.map(({ isApproval }: Json) => isApproval)).toEqual([true, false]);
+    expect(plan.calls[0].intent).toMatchObject({
       functionName: 'approve',
       spender: contracts.flashLeverageRouter,
       recipient: user,
@@ -131,7 +131,7 @@ describe('openLeveragePlan', () => {
         { name: 'amount', value: '5000000000' },
       ],
     });
-    const { intent } = plan.tx;
+    const { intent } = plan.calls[1];
     const argument = (name: string) => intent.arguments.find((entry: Json) => entry.name === name)?.value;
     expect(intent).toMatchObject({ functionName: 'swapAndLeverage', spender: null, recipient: user });
     expect(argument('leverageParams.marketId')).toBe(market.id);
@@ -140,9 +140,10 @@ describe('openLeveragePlan', () => {
     expect(intent.minOutputUnits).toBe(argument('leverageParams.minTokenOut'));
     expect(new Decimal(plan.minTokenOut).shiftedBy(18).toFixed()).toBe(intent.minOutputUnits);
     expect(plan.sendCalls).toMatchObject({ version: '2.0.0', chainId: '0x1', from: user, atomicRequired: false });
-    const calls = [...plan.approvals, plan.tx].map(({ to, data }: Json) => ({ to, data, value: '0x0' }));
-    expect(plan.sendCalls.calls).toEqual(calls);
-    expect(plan.calls.map(({ to, data }: Json) => ({ to, data, value: '0x0' }))).toEqual(calls);
+    expect(plan.sendCalls.calls).toEqual(plan.calls.map(({ to, data }: Json) => ({ to, data, value: '0x0' })));
+    expect(plan.instructions).toContain(
+      `From ${user}: sign and send the one approval in "calls" and wait until it is mined, then sign and send the last of "calls".`,
+    );
     expect(plan.expiresAt).toBe(plan.quotesExpireAt);
     expect(hexToBigInt(plan.sendCalls.calls[1].value)).toBe(0n);
     expect(plan.issues).toMatchObject([
@@ -267,7 +268,7 @@ describe('manageLeveragePlan', () => {
     const repayAll = (amount: string) =>
       ask(
         `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) {
-          __typename ... on LeveragePlan { position { debtAmount } tx { intent { arguments { name value } } } } ${REFUSAL} } }`,
+          __typename ... on LeveragePlan { position { debtAmount } calls { intent { arguments { name value } } } } ${REFUSAL} } }`,
         { userAddress: user, id, action: 'repay', full: true, amount, payToken: market.loan.address },
       );
     const refused = await repayAll('0.01');
@@ -288,8 +289,9 @@ describe('manageLeveragePlan', () => {
   it('default: a close has no position after it, and no referral fee', async () => {
     const id = (await partner.nextId()) - 1;
     const plan = await ask(MANAGE, { userAddress: user, id, action: 'close' });
-    expect(plan).toMatchObject({ action: 'CLOSE', path: 'DELEVERAGE', position: null, approvals: [] });
-    expect(plan.tx.intent).toMatchObject({ functionName: 'deleverage', recipient: user });
+    expect(plan).toMatchObject({ action: 'CLOSE', path: 'DELEVERAGE', position: null });
+    expect(plan.calls).toHaveLength(1);
+    expect(plan.calls[0].intent).toMatchObject({ functionName: 'deleverage', recipient: user });
     await partner.send(plan);
     expect(await partner.position(market, id)).toMatchObject({ open: false, debt: 0n });
     expect(await ask(MANAGE, { userAddress: user, id, action: 'close' })).toMatchObject({

@@ -69,7 +69,7 @@ export function partnerOn(service: TestService, chainId: number, account: LocalA
     },
     async send(bundle) {
       const receipts: TransactionReceipt[] = [];
-      for (const { to, data, value } of [...bundle.approvals, bundle.tx]) {
+      for (const { to, data, value } of bundle.calls ?? [...bundle.approvals, bundle.tx]) {
         const call = { to, data, value: BigInt(value ?? 0) };
         // The call runs first, so that a revert has its reason. An estimate would run it some ten times.
         await client.call({ account, ...call, gas: TRANSACTION_GAS });

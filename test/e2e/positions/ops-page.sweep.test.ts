@@ -84,6 +84,8 @@ describe.skipIf(whyNoChromium !== null)(`ops page${whyNoChromium === null ? '' :
 
   test('behavior: the history of one wallet with its split and events, and how far the logs are read', async () => {
     await service.refresh('position-history:1', 'position-history:4663');
+    // The health page waits for a new reading when the latest is older than a minute.
+    service.clock.advance(60_001);
     const opened = await openPage(browser, service.url);
     await enter(opened, OPS_KEY);
     await settled(opened);

@@ -68,11 +68,11 @@ describe('histories', () => {
 
   test('a collateral without its own yield has no history, with a reason in GraphQL', async () => {
     const market = service.world.chains.on(1).chain.markets.find(({ collateral }) => collateral.symbol === 'WBTC');
-    const { rateHistories } = await ask(
-      `{ rateHistories(kind: COLLATERAL_APY, marketIds: ["${market?.id}"]) { points { at } gaps { field reason } } }`,
+    const { chain } = await ask(
+      `{ chain(chainId: 1) { rateHistories(kind: COLLATERAL_APY, strategyIds: ["${market?.id}"]) { points { at } gaps { field reason } } } }`,
     );
     const gaps = ['points', 'freshness'].map((field) => ({ field, reason: 'NOT_APPLICABLE' }));
-    expect(rateHistories).toEqual([{ points: [], gaps }]);
+    expect(chain.rateHistories).toEqual([{ points: [], gaps }]);
   });
 
   const points = async (args: string): Promise<Json[]> =>
@@ -123,7 +123,7 @@ describe('histories', () => {
     ['fromAt: "2026-01-02T00:00:00Z", toAt: "2026-01-01T00:00:00Z"', 'fromAt'],
   ])('error: bad_request for a range of %s', async (args, field) => {
     const { body } = await service.graphql(
-      `{ rateHistories(kind: BORROW_APY, marketIds: ["${SUSDE_PYUSD}"], ${args}) { kind } }`,
+      `{ market(marketId: "${SUSDE_PYUSD}") { borrowApyHistory(${args}) { kind } } }`,
     );
     expect(body.errors?.[0].extensions).toMatchObject({ code: 'bad_request', details: { field } });
   });

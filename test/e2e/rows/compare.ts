@@ -16,13 +16,17 @@ const UNITS = {
   /** Kinds of issues in the case of the contract. */
   lowerCase: (kind: string) => kind.toLowerCase(),
   isStale: (status: string) => status === 'STALE',
-  /** Texts name the slippage as the caller of the interface does. */
-  slippageAsRatio: (text: string) =>
-    text.replace(
-      /maxSlippageBps ([\d.]+) only ([\d.]+) (holds|counts)/,
-      (_all, requested, effective, verb) =>
-        `the slippage ${UNITS.ratioOfBps(requested)} only ${UNITS.ratioOfBps(effective)} ${verb}`,
-    ),
+  /** Texts name the slippage and the parts of a plan as the caller of the interface does. */
+  textOfRest: (text: string) =>
+    text
+      .replace(
+        /maxSlippageBps ([\d.]+) only ([\d.]+) (holds|counts)/,
+        (_all, requested, effective, verb) =>
+          `the slippage ${UNITS.ratioOfBps(requested)} only ${UNITS.ratioOfBps(effective)} ${verb}`,
+      )
+      .replace('the approval in "calls"', '"approvals"')
+      .replace('approval in "calls"', 'entry of "approvals"')
+      .replace('the last of "calls"', '"tx"'),
   fieldOfWarning: (field: string) => WARNED[field],
 } as const satisfies Record<string, (value: string) => Json>;
 

@@ -1,7 +1,7 @@
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
 import { deleverageRow } from './deleverage.ts';
-import { alertJobs, indexers, positionHistory, statement, stockLegHistory } from './position-history.ts';
+import { positionHistory, statement, stockLegHistory } from './position-history.ts';
 import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
 /** The rows of partners and of operations: previews, plans, positions and portfolios. */
@@ -12,7 +12,7 @@ const LIQUIDATION = 'liquidation { liquidationPrice priceDropPct }';
 const PREVIEW = `position { leverage requestedLtvPct ltvPct collateralAmount debtAmount equity depositBasis leverageApyPct priceImpactPct swapSource ${LIQUIDATION} }`;
 const CALL = '{ to data value }';
 const PLAN = 'expiresAt signingUrl instructions sendCalls simulatedGas received { token { address symbol } amount }';
-const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path approvals ${CALL} tx ${CALL} ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
+const LEVERAGE_PLAN = `... on LeveragePlan { ${ESTIMATE} ${PLAN} path calls { to data value isApproval } ${PREVIEW} borrowApy { beforePct afterPct } ltvBeforePct liquidationBefore { liquidationPrice priceDropPct } depositBasisBefore amountFlashLoan minTokenOut quotesExpireAt } ... on Refusal { code message }`;
 const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmount netApyPct ${LIQUIDATION} fees { stockLegBps yieldLegBps estimatedUsd }
   stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct combined { collateralAmount debtAmount ltvPct liquidationPriceUsd priceDropToLiquidationPct } }
   yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct oraclePriceAsOf } }`;
@@ -31,7 +31,7 @@ const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
 /** Names of estimated fields, anywhere in an answer. */
 const ESTIMATED: readonly Name[] = [
   [/^meta\.(preview\.)?/, '$1'],
-  [/^(note|instructions)$/, '$1', 'slippageAsRatio'],
+  [/^(note|instructions)$/, '$1', 'textOfRest'],
   [/(costs\.\d+\.)token$/, '$1tokenAddress'],
   [/(costs\.\d+\.)usd$/, '$1valueUsd'],
   [/(costs\.\d+\.)pctOfEquity$/, '$1shareOfEquityPct'],
@@ -46,7 +46,7 @@ const ESTIMATED: readonly Name[] = [
   [/(issues\.\d+\.)token$/, '$1tokenAddress'],
   [/(issues\.\d+\.)requestedSlippage$/, '$1askedSlippageBps', 'ratioOfBps'],
   [/(issues\.\d+\.)effectiveSlippage$/, '$1effectiveSlippageBps', 'ratioOfBps'],
-  [/(issues\.\d+\.message)$/, '$1', 'slippageAsRatio'],
+  [/(issues\.\d+\.message)$/, '$1', 'textOfRest'],
   [/received\.(\d+)\.token$/, 'received.$1.token.address'],
   [/received\.(\d+)\.symbol$/, 'received.$1.token.symbol'],
 ];
@@ -113,8 +113,17 @@ const plan =
         { wallet, input: value },
       )
     )[root];
-const openPlan = plan('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
-const managePlan = plan('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
+/** The calls as a bundle has them: approvals apart from the transaction. */
+const bundle =
+  (...of: Parameters<typeof plan>) =>
+  async (...given: Parameters<ReturnType<typeof plan>>) => {
+    const { calls, ...answer } = await plan(...of)(...given);
+    const parts = (isApproval: boolean) =>
+      calls.filter((call: Json) => call.isApproval === isApproval).map(({ isApproval: _is, ...call }: Json) => call);
+    return { ...answer, approvals: parts(true), tx: parts(false)[0] };
+  };
+const openPlan = bundle('openLeveragePlan', 'OpenLeverageInput', LEVERAGE_PLAN);
+const managePlan = bundle('manageLeveragePlan', 'ManageLeverageInput', LEVERAGE_PLAN);
 const depositPlan = plan(
   'equityDepositPlan',
   'EquityDepositInput',
@@ -242,9 +251,14 @@ const portfolio: Row = {
 const portfolios: Row = {
   ask: async (service, example) => {
     const chainId = chainOf(example);
-    const query = `query ($chainId: ChainId!) { ops { report(chainId: $chainId) { chainId readAt { blockAt } freshness { asOf status } counts { walletCount openLoopCount openVaultCount endedCount unresolvedCount driftCount failedCount } failure { since } }
+    const query = `query ($chainId: ChainId!) { ops { reports(chainIds: [$chainId]) { items { chainId readAt { blockAt } freshness { asOf status } counts { walletCount openLoopCount openVaultCount endedCount unresolvedCount driftCount failedCount } failure { since } } }
       portfolios(filter: { chainIds: [$chainId] }, first: 200) { nodes { wallet } } } }`;
-    const { report, portfolios } = (await dataOf(service, query, { chainId })).ops;
+    const {
+      reports: {
+        items: [report],
+      },
+      portfolios,
+    } = (await dataOf(service, query, { chainId })).ops;
     const wallets = portfolios.nodes.map(({ wallet }: Json) => wallet);
     wallets.sort((a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
     const users: Json[] = [];
@@ -335,6 +349,4 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
   '/v1/ops/portfolios': portfolios,
   '/v1/ops/portfolio/{address}': portfolio,
   '/v1/ops/drift-history': driftHistory,
-  '/v1/ops/indexers': indexers,
-  '/v1/ops/alert-jobs': alertJobs,
 };

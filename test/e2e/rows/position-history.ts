@@ -1,3 +1,4 @@
+import type { Json } from '../../support/service.ts';
 import { chainOf, dataOf, type Row } from './reads.ts';
 
 /** The index of the position that an example names, by itself or within its positionId. */
@@ -43,49 +44,28 @@ export const positionHistory: Row = {
 };
 export const stockLegHistory: Row = {
   ask: async (service, { params }) => {
-    const document = `query ($wallet: Address!, $strategyId: StrategyId!) { stockLeg(wallet: $wallet, strategyId: $strategyId) { chainId wallet strategyId isOpen stockToken { symbol } depositToken { symbol } ${PAST} } }`;
-    return (await dataOf(service, document, { wallet: params?.address, strategyId: params?.id })).stockLeg;
+    const document = `query ($wallet: Address!) { wallet(address: $wallet) { stockLegs { chainId wallet strategyId isOpen stockToken { symbol } depositToken { symbol } ${PAST} } } }`;
+    const { wallet } = await dataOf(service, document, { wallet: params?.address });
+    return wallet.stockLegs.find(({ strategyId }: Json) => strategyId === params?.id);
   },
   names: [[/^address$/, 'wallet'], [/^open$/, 'isOpen'], [/^(stock|deposit)Symbol$/, '$1Token.symbol'], ...PAST_NAMES],
 };
+const STATEMENT_COLUMNS =
+  'time,chainId,positionId,event,block,transaction,collateral,loan,collateralChange,debtChange,paidCollateral,paidLoan,receivedCollateral,receivedLoan,feeCollateral,feeLoan,oraclePrice,complete,paidBy';
 export const statement: Row = {
   ask: async (service, { params, query = {} }) => {
-    const document =
-      'query ($address: Address!, $chainId: ChainId!) { wallet(address: $address, chainIds: [$chainId]) { address statementCsv } }';
-    return (await dataOf(service, document, { address: params?.address, chainId: chainOf({ query }) })).wallet;
+    const document = `query ($address: Address!, $chainId: ChainId!) { wallet(address: $address, chainIds: [$chainId]) { address statement(first: 200) { nodes {
+      chainId positionId collateralSymbol loanSymbol isComplete event { at kind blockNumber txHash collateralChange debtChange paid ${EVENT_AMOUNTS} received ${EVENT_AMOUNTS} fee ${EVENT_AMOUNTS} oraclePrice paidBy } } } } }`;
+    const { wallet } = await dataOf(service, document, { address: params?.address, chainId: chainOf({ query }) });
+    const both = (amounts: Json) => [amounts?.collateralAmount, amounts?.loanAmount];
+    const rows = wallet.statement.nodes.map(({ event, ...row }: Json) =>
+      [
+        ...[event.at, row.chainId, row.positionId, event.kind.toLowerCase(), event.blockNumber, event.txHash],
+        ...[row.collateralSymbol, row.loanSymbol, event.collateralChange, event.debtChange],
+        ...[...both(event.paid), ...both(event.received), ...both(event.fee)],
+        ...[event.oraclePrice, row.isComplete ? 'yes' : 'no', event.paidBy?.toLowerCase()],
+      ].join(','),
+    );
+    return { address: wallet.address, csv: [STATEMENT_COLUMNS, ...rows, ''].join('\r\n') };
   },
-  names: [[/^csv$/, 'statementCsv']],
-};
-const JOB = '{ status ranAt failureReason failingSince }';
-export const alertJobs: Row = {
-  ask: async (service) =>
-    (
-      await dataOf(
-        service,
-        `{ ops { alertJobs { evaluation ${JOB} delivery ${JOB} undeliveredCount oldestUndeliveredAt dueSince deadLetterCount } } }`,
-        {},
-      )
-    ).ops.alertJobs,
-  names: [
-    [/lastRun$/, 'ranAt'],
-    [/failure$/, 'failureReason'],
-    [/^undelivered$/, 'undeliveredCount'],
-    [/^oldestUndelivered$/, 'oldestUndeliveredAt'],
-    [/^deadLetters$/, 'deadLetterCount'],
-  ],
-};
-export const indexers: Row = {
-  ask: async (service, { query = {} }) => {
-    const document = `query ($chainIds: [ChainId!]) { ops { indexers(chainIds: $chainIds) { chainId status statusReason completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind isWhole foundCount expectedCount ranAt failureReason failingSince } } }`;
-    const chainIds = query.chainId === undefined ? null : [Number(query.chainId)];
-    return (await dataOf(service, document, { chainIds })).ops.indexers;
-  },
-  names: [
-    [/^chains\.(\d+)\.(completeFrom|readTo)\.blockTime$/, '$1.$2.blockAt'],
-    [/^chains\.(\d+)\.whole$/, '$1.isWhole'],
-    [/^chains\.(\d+)\.(found|expected)$/, '$1.$2Count'],
-    [/^chains\.(\d+)\.lastRun$/, '$1.ranAt'],
-    [/^chains\.(\d+)\.failure$/, '$1.failureReason'],
-    [/^chains\./, ''],
-  ],
 };

@@ -153,8 +153,9 @@ function history(kind: Kind): Row {
 function histories(kind: Kind): Row {
   return {
     ask: async (service, example) => {
-      const query = `query ($chainIds: [ChainId!]) { rateHistories(kind: ${kind[1]}, chainIds: $chainIds) { ${POINTS} } }`;
-      const { rateHistories } = await dataOf(service, query, chainsOf(example));
+      const query = `query ($chainIds: [ChainId!]) { chains(chainIds: $chainIds) { rateHistories(kind: ${kind[1]}) { ${POINTS} } } }`;
+      const { chains } = await dataOf(service, query, chainsOf(example));
+      const rateHistories = chains.flatMap((chain: Json) => chain.rateHistories);
       const ageing = rateHistories.filter(({ complete, freshness }: Json) => !complete && freshness);
       const byId = (of: (row: Json) => Json) =>
         Object.fromEntries(rateHistories.map((row: Json) => [row.marketId, of(row)]));

@@ -131,8 +131,8 @@ const units: Rule = (part) => {
   needs('Pct', ['Decimal', 'PctMeans', 'WindowMeans']);
   needs('Usd', ['Decimal', 'KnownTotal']);
   // Slippage may be a fraction of a basis point.
-  needs('Bps', ['Int', 'Decimal']);
-  needs('Sec', ['Int']);
+  needs('Bps', ['NonNegativeInt', 'Decimal']);
+  needs('Sec', part.kind === 'input' ? ['Int'] : ['NonNegativeInt']);
   needs('Wad', ['BigInteger']);
   if (type === 'DateTime' && !/(^at|At|^asOf|AsOf|^since|Since|Before|After)$/.test(name))
     faults.push('times end with At or AsOf');

@@ -560,46 +560,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/v1/ops/indexers": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * Reading of position logs
-         * @description How far the logs of positions are read on each chain, which histories and statements are made of: the blocks that were read, how far they are behind the chain, how much of the past is found, and the latest failure.
-         */
-        readonly get: operations["opsIndexers"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/v1/ops/alert-jobs": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * Jobs of alerts
-         * @description The jobs that evaluate the alerts of partners and deliver their events: their latest runs and failures, how many events wait, since when, and how many were given up.
-         */
-        readonly get: operations["opsAlertJobs"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/v1/strategies/{id}/stress": {
         readonly parameters: {
             readonly query?: never;
@@ -1018,81 +978,6 @@ export interface components {
             readonly next: string | null;
             /** @description The newest first. */
             readonly deliveries: readonly components["schemas"]["AlertDelivery"][];
-        };
-        /** @description The jobs that evaluate alerts and deliver their events. */
-        readonly AlertJobs: {
-            /** @description The evaluation of alerts. */
-            readonly evaluation: components["schemas"]["AlertJobsEvaluation"];
-            /** @description The delivery of their events. A receiver that fails is no failure of it. */
-            readonly delivery: components["schemas"]["AlertJobsDelivery"];
-            /**
-             * Format: int32
-             * @description Number of events that wait for their delivery, of all keys.
-             */
-            readonly undelivered: number;
-            /**
-             * Format: date-time
-             * @description Time of the oldest of them of a valid key; absent = there is none.
-             */
-            readonly oldestUndelivered?: string;
-            /**
-             * Format: date-time
-             * @description Since when the most overdue delivery is due without an attempt; absent = none is. Pauses between attempts and keys above their hourly limit do not count.
-             */
-            readonly dueSince?: string;
-            /**
-             * Format: int32
-             * @description Number of events of 30 days whose delivery was given up.
-             */
-            readonly deadLetters: number;
-        };
-        /** @description The delivery of their events. A receiver that fails is no failure of it. */
-        readonly AlertJobsDelivery: {
-            /**
-             * @description never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
-             * @enum {string}
-             */
-            readonly status: "never" | "failing" | "unknown" | "stopped" | "late" | "running";
-            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
-            readonly statusReason?: string;
-            /**
-             * Format: date-time
-             * @description Time of the latest run; absent = none is recorded.
-             */
-            readonly lastRun?: string;
-            /** @description The reason of its failure, in one word; absent = it did not fail. */
-            readonly failure?: string;
-            /**
-             * Format: date-time
-             * @description Its first failure in a row; absent = it did not fail.
-             */
-            readonly failingSince?: string;
-        } & {
-            readonly [key: string]: unknown;
-        };
-        /** @description The evaluation of alerts. */
-        readonly AlertJobsEvaluation: {
-            /**
-             * @description never: no run is recorded. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. late: a delivery is due for more than 15 minutes. running: none of these.
-             * @enum {string}
-             */
-            readonly status: "never" | "failing" | "unknown" | "stopped" | "late" | "running";
-            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
-            readonly statusReason?: string;
-            /**
-             * Format: date-time
-             * @description Time of the latest run; absent = none is recorded.
-             */
-            readonly lastRun?: string;
-            /** @description The reason of its failure, in one word; absent = it did not fail. */
-            readonly failure?: string;
-            /**
-             * Format: date-time
-             * @description Its first failure in a row; absent = it did not fail.
-             */
-            readonly failingSince?: string;
-        } & {
-            readonly [key: string]: unknown;
         };
         /** @description A page of alerts. */
         readonly AlertPage: {
@@ -3906,89 +3791,6 @@ export interface components {
             readonly maxSwapLossPct?: number;
             /** @description Minimum output of the action's swap, whole tokens; for a close all proceeds, from which the debt is repaid. Required if the service has no price for the pair. Above 0. */
             readonly minAmountOut?: string;
-        };
-        readonly Indexer: {
-            /**
-             * Format: int32
-             * @description The chain.
-             */
-            readonly chainId: number;
-            /**
-             * @description never: nothing was read. failing: see failure. unknown: see statusReason. stopped: no run for ten minutes. behind: by more than an hour. backfilling: it goes back to older blocks. following: nothing is missing.
-             * @enum {string}
-             */
-            readonly status: "never" | "failing" | "unknown" | "stopped" | "behind" | "backfilling" | "following";
-            /** @description Why the state is unknown: the latest run has a time in the future; absent = it is another one. */
-            readonly statusReason?: string;
-            /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
-            readonly completeFrom?: components["schemas"]["IndexerCompleteFrom"];
-            /** @description The newest block that was read. Absent = none was read. */
-            readonly readTo?: components["schemas"]["IndexerReadTo"];
-            /**
-             * Format: int64
-             * @description Number of its newest block at the latest run that saw it; absent = none did.
-             */
-            readonly headBlock?: number;
-            /**
-             * Format: int64
-             * @description Number of blocks in the distance from readTo to headBlock; absent = not known.
-             */
-            readonly blocksBehind?: number;
-            /** @description Whether all openings of positions and creations of stock markets were found. */
-            readonly whole: boolean;
-            /**
-             * Format: int32
-             * @description Number of openings and creations that were found.
-             */
-            readonly found: number;
-            /**
-             * Format: int32
-             * @description Number of openings and creations that there are on chain; absent = not counted yet.
-             */
-            readonly expected?: number;
-            /**
-             * Format: date-time
-             * @description Time of the latest run; absent = none is recorded.
-             */
-            readonly lastRun?: string;
-            /** @description The reason of its failure, in one word; absent = it did not fail. */
-            readonly failure?: string;
-            /**
-             * Format: date-time
-             * @description Its first failure in a row; absent = it did not fail.
-             */
-            readonly failingSince?: string;
-        };
-        /** @description The oldest block that was read: no log is missing after it. Absent = none was read. */
-        readonly IndexerCompleteFrom: {
-            /**
-             * Format: int64
-             * @description Number of the block.
-             */
-            readonly blockNumber: number;
-            /**
-             * Format: date-time
-             * @description Its time.
-             */
-            readonly blockTime: string;
-        };
-        /** @description The newest block that was read. Absent = none was read. */
-        readonly IndexerReadTo: {
-            /**
-             * Format: int64
-             * @description Number of the block.
-             */
-            readonly blockNumber: number;
-            /**
-             * Format: date-time
-             * @description Its time.
-             */
-            readonly blockTime: string;
-        };
-        /** @description The reading of position logs by chain. */
-        readonly Indexers: {
-            /** @description By chain. */
-            readonly chains: readonly components["schemas"]["Indexer"][];
         };
         /** @description An invalid input, or an input above a limit. */
         readonly InputDetails: {
@@ -6984,9 +6786,6 @@ export type AlertBody = components['schemas']['AlertBody'];
 export type AlertDelivery = components['schemas']['AlertDelivery'];
 export type AlertDeliveryAnswer = components['schemas']['AlertDeliveryAnswer'];
 export type AlertDeliveryPage = components['schemas']['AlertDeliveryPage'];
-export type AlertJobs = components['schemas']['AlertJobs'];
-export type AlertJobsDelivery = components['schemas']['AlertJobsDelivery'];
-export type AlertJobsEvaluation = components['schemas']['AlertJobsEvaluation'];
 export type AlertPage = components['schemas']['AlertPage'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
 export type AppIncentive = components['schemas']['AppIncentive'];
@@ -7107,10 +6906,6 @@ export type IncentiveHistory = components['schemas']['IncentiveHistory'];
 export type IncentiveRestricted = components['schemas']['IncentiveRestricted'];
 export type IncreaseToLeverageBody = components['schemas']['IncreaseToLeverageBody'];
 export type IncreaseToLtvBody = components['schemas']['IncreaseToLtvBody'];
-export type Indexer = components['schemas']['Indexer'];
-export type IndexerCompleteFrom = components['schemas']['IndexerCompleteFrom'];
-export type IndexerReadTo = components['schemas']['IndexerReadTo'];
-export type Indexers = components['schemas']['Indexers'];
 export type InputDetails = components['schemas']['InputDetails'];
 export type InputDetailsIssue = components['schemas']['InputDetailsIssue'];
 export type InsufficientLiquidityDetails = components['schemas']['InsufficientLiquidityDetails'];
@@ -9889,167 +9684,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["DriftHistory"];
-                };
-            };
-            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
-            readonly 400: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
-                };
-            };
-            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
-            readonly 429: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly "Retry-After": components["headers"]["Retry-After"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["RateLimitedError"];
-                };
-            };
-            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
-            readonly 500: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            /**
-             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
-             *
-             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
-             */
-            readonly 503: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly "Retry-After": components["headers"]["Retry-After"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
-                };
-            };
-        };
-    };
-    readonly opsIndexers: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description Chain id; limits the answer to this chain. All chains when left out. */
-                readonly chainId?: 1 | 4663;
-            };
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description The reading of position logs by chain. */
-            readonly 200: {
-                headers: {
-                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    readonly RateLimit: components["headers"]["RateLimit"];
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["Indexers"];
-                };
-            };
-            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
-            readonly 400: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["BadRequestError"];
-                };
-            };
-            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
-            readonly 401: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UnauthorizedError"];
-                };
-            };
-            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
-            readonly 429: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly "Retry-After": components["headers"]["Retry-After"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["RateLimitedError"];
-                };
-            };
-            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
-            readonly 500: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["InternalError"];
-                };
-            };
-            /**
-             * @description `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
-             *
-             *     `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
-             */
-            readonly 503: {
-                headers: {
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly "Retry-After": components["headers"]["Retry-After"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["NotReadyError"];
-                };
-            };
-        };
-    };
-    readonly opsAlertJobs: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description The jobs that evaluate alerts and deliver their events. */
-            readonly 200: {
-                headers: {
-                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    readonly RateLimit: components["headers"]["RateLimit"];
-                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["AlertJobs"];
                 };
             };
             /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */

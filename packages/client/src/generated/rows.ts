@@ -660,41 +660,6 @@ export const ROWS = {
       ]
     }
   },
-  "opsIndexers": {
-    "method": "GET",
-    "path": "/v1/ops/indexers",
-    "pathNames": [],
-    "queryNames": [
-      "chainId"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "chains"
-      ]
-    }
-  },
-  "opsAlertJobs": {
-    "method": "GET",
-    "path": "/v1/ops/alert-jobs",
-    "pathNames": [],
-    "queryNames": [],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "evaluation",
-        "delivery",
-        "undelivered",
-        "deadLetters"
-      ]
-    }
-  },
   "strategyStress": {
     "method": "GET",
     "path": "/v1/strategies/{id}/stress",

@@ -8,5 +8,9 @@ export const SCALARS = {
   HexData: 'string',
   JSONObject: 'Readonly<Record<string, unknown>>',
   MarketId: 'string',
+  NonNegativeInt: 'number',
+  PortfolioDocument: 'Readonly<Record<string, unknown>>',
   StrategyId: 'string',
+  URL: 'string',
+  UUID: 'string',
 } as const;

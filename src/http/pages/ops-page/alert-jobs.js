@@ -1,20 +1,18 @@
-import { ask, KeyRefused } from './api.js';
 import { at, badge, fillTable } from './dom.js';
 import { when, words } from './format.js';
-import { ALERT_JOBS } from './queries.js';
 
 const NOT_READ = 'could not be read; Refresh asks again';
-const TONES = { RUNNING: 'good', LATE: 'warn', UNKNOWN: 'bad', STOPPED: 'bad', FAILING: 'bad', NEVER: 'plain' };
-const LATE = ['FAILING', 'UNKNOWN', 'STOPPED', 'LATE'];
+const TONES = { running: 'good', late: 'warn', unknown: 'bad', stopped: 'bad', failing: 'bad', never: 'plain' };
+const LATE = ['failing', 'unknown', 'stopped', 'late'];
 
 const COLUMNS = [
   { name: 'Job', show: ({ name }) => name },
   { name: 'State', show: ({ status }) => badge(words(status), TONES[status] ?? 'plain') },
-  { name: 'Latest run', numeric: true, show: ({ ranAt }) => when(ranAt) },
+  { name: 'Latest run', numeric: true, show: ({ lastRun }) => when(lastRun) },
   {
     name: 'Failure',
     show: ({ statusReason, failure, failingSince }) =>
-      failure === null ? (statusReason ?? 'none') : `${words(failure)} since ${when(failingSince)}`,
+      failure === undefined ? (statusReason ?? 'none') : `${words(failure)} since ${when(failingSince)}`,
   },
 ];
 
@@ -23,27 +21,31 @@ let jobs = [];
 /** The shown rows, for files. */
 export const shownAlertJobs = () => jobs;
 
-/** Show the jobs of alerts and their undelivered events. @throws KeyRefused */
-export async function showAlertJobs(isLatest) {
-  try {
-    const { ops } = await ask(ALERT_JOBS, {});
-    if (!isLatest()) return;
-    const { evaluation, delivery, undeliveredCount, oldestUndeliveredAt, dueSince, deadLetterCount } = ops.alertJobs;
-    jobs = [
-      { name: 'Evaluation', ...evaluation },
-      { name: 'Delivery', ...delivery },
-    ];
-    const late = jobs.filter(({ status }) => LATE.includes(status));
-    at('alert-jobs-count').textContent = late.length === 0 ? '' : `${late.length} of ${jobs.length} late`;
-    at('alert-jobs-events').textContent = [
-      `Events that wait: ${undeliveredCount}`,
-      oldestUndeliveredAt === null ? '' : `, the oldest of ${when(oldestUndeliveredAt)}`,
-      dueSince === null ? '' : `, due since ${when(dueSince)}`,
-      `. Given up within 30 days: ${deadLetterCount}.`,
-    ].join('');
-    fillTable(at('alert-jobs'), 'Jobs of alerts', COLUMNS, jobs, 'No job is known.');
-  } catch (error) {
-    if (error instanceof KeyRefused) throw error;
-    if (isLatest()) at('alert-jobs-count').textContent = NOT_READ;
-  }
+/** Show the jobs of alerts and their undelivered events, as the health page has them; absent = they could not be read. */
+export function showAlertJobs(health) {
+  const { evaluation, delivery, ...events } = health?.alerts ?? {};
+  jobs = evaluation
+    ? [
+        { name: 'Evaluation', ...evaluation },
+        { name: 'Delivery', ...delivery },
+      ]
+    : [];
+  const late = jobs.filter(({ status }) => LATE.includes(status));
+  at('alert-jobs-count').textContent = countOf(late, jobs);
+  at('alert-jobs-events').textContent = evaluation ? eventsLine(events) : '';
+  fillTable(at('alert-jobs'), 'Jobs of alerts', COLUMNS, jobs, 'No job is known.');
+}
+
+function countOf(late, all) {
+  if (all.length === 0) return NOT_READ;
+  return late.length === 0 ? '' : `${late.length} of ${all.length} late`;
+}
+
+function eventsLine({ undelivered, oldestUndelivered, dueSince, deadLetters }) {
+  return [
+    `Events that wait: ${undelivered}`,
+    oldestUndelivered === undefined ? '' : `, the oldest of ${when(oldestUndelivered)}`,
+    dueSince === undefined ? '' : `, due since ${when(dueSince)}`,
+    `. Given up within 30 days: ${deadLetters}.`,
+  ].join('');
 }

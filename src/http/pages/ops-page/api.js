@@ -12,6 +12,13 @@ export class KeyRefused extends Error {
   name = 'KeyRefused';
 }
 
+/** Read the health page, which is the same for everyone. Throws an `Error` when it cannot be read. */
+export async function readHealth() {
+  const response = await fetch('/health', { headers: { accept: 'application/json' }, cache: 'no-store' });
+  if (!response.ok) throw new Error(`The service answered with status ${response.status}.`);
+  return response.json();
+}
+
 /** Run a GraphQL document. Throws `KeyRefused`, or an `Error` whose message can be shown. */
 export async function ask(query, variables, key = keyStore.get()) {
   let response;

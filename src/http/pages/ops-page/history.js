@@ -2,7 +2,7 @@ import { ask, KeyRefused } from './api.js';
 import { at, badge, el, fillTable, sparkline, toneOf } from './dom.js';
 import { amount, UNKNOWN, when, words } from './format.js';
 import { chainName, explorerLink, positionLink } from './links.js';
-import { INDEXERS, PAST } from './queries.js';
+import { PAST } from './queries.js';
 
 /** Positions and events that are shown; the rows of the API have all. */
 const POSITIONS = 20;
@@ -10,16 +10,16 @@ const EVENTS = 20;
 const NOT_READ = 'could not be read; Refresh asks again';
 
 const TONES = {
-  FOLLOWING: 'good',
-  BACKFILLING: 'plain',
-  BEHIND: 'warn',
-  UNKNOWN: 'bad',
-  STOPPED: 'bad',
-  FAILING: 'bad',
-  NEVER: 'plain',
+  following: 'good',
+  backfilling: 'plain',
+  behind: 'warn',
+  unknown: 'bad',
+  stopped: 'bad',
+  failing: 'bad',
+  never: 'plain',
 };
-const LATE = ['FAILING', 'UNKNOWN', 'STOPPED', 'BEHIND'];
-const block = (place) => (place ? `${place.blockNumber} · ${when(place.blockAt)}` : UNKNOWN);
+const LATE = ['failing', 'unknown', 'stopped', 'behind'];
+const block = (place) => (place ? `${place.blockNumber} · ${when(place.blockTime)}` : UNKNOWN);
 
 const INDEXER_COLUMNS = [
   { name: 'Chain', show: ({ chainId }) => chainName(chainId) },
@@ -31,14 +31,13 @@ const INDEXER_COLUMNS = [
   {
     name: 'Found',
     numeric: true,
-    show: ({ foundCount, expectedCount, isWhole }) =>
-      `${foundCount} of ${expectedCount ?? UNKNOWN}${isWhole ? ', whole' : ''}`,
+    show: ({ found, expected, whole }) => `${found} of ${expected ?? UNKNOWN}${whole ? ', whole' : ''}`,
   },
-  { name: 'Latest run', numeric: true, show: ({ ranAt }) => when(ranAt) },
+  { name: 'Latest run', numeric: true, show: ({ lastRun }) => when(lastRun) },
   {
     name: 'Failure',
     show: ({ statusReason, failure, failingSince }) =>
-      failure === null ? (statusReason ?? 'none') : `${words(failure)} since ${when(failingSince)}`,
+      failure === undefined ? (statusReason ?? 'none') : `${words(failure)} since ${when(failingSince)}`,
   },
 ];
 
@@ -51,19 +50,16 @@ export const shownPast = () => positions;
 export const shownEvents = () =>
   positions.flatMap(({ events, ...position }) => events.map((event) => ({ ...position, event })));
 
-/** Show how far the logs of positions are read. @throws KeyRefused */
-export async function showIndexers(chainIds, isLatest) {
-  try {
-    const { ops } = await ask(INDEXERS, { chainIds });
-    if (!isLatest()) return;
-    indexers = ops.indexers;
-    const late = indexers.filter(({ status }) => LATE.includes(status));
-    at('indexers-count').textContent = late.length === 0 ? '' : `${late.length} of ${indexers.length} late`;
-    fillTable(at('indexers'), 'Reading by chain', INDEXER_COLUMNS, indexers, 'No chain is read.');
-  } catch (error) {
-    if (error instanceof KeyRefused) throw error;
-    if (isLatest()) at('indexers-count').textContent = NOT_READ;
-  }
+/** Show how far the logs of positions are read, as the health page has it; absent = it could not be read. */
+export function showIndexers(health, chainIds) {
+  const chains = (health?.chains ?? []).filter(({ chainId }) => chainIds === null || chainIds.includes(chainId));
+  indexers = chains.flatMap(({ chainId, positionHistory }) =>
+    positionHistory ? [{ chainId, ...positionHistory }] : [],
+  );
+  const late = indexers.filter(({ status }) => LATE.includes(status));
+  const lateCount = late.length === 0 ? '' : `${late.length} of ${indexers.length} late`;
+  at('indexers-count').textContent = indexers.length === 0 ? NOT_READ : lateCount;
+  fillTable(at('indexers'), 'Reading by chain', INDEXER_COLUMNS, indexers, 'No chain is read.');
 }
 
 const part =

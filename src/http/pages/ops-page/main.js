@@ -1,7 +1,7 @@
 import { FILTERS, filterOf, orderOf, storeFilters, storeOrder } from './address.js';
 import { showAdvice } from './advice.js';
 import { showAlertJobs, shownAlertJobs } from './alert-jobs.js';
-import { ask, KeyRefused, keyStore } from './api.js';
+import { ask, KeyRefused, keyStore, readHealth } from './api.js';
 import { drawHeadroom, drawPnl } from './charts.js';
 import { at, el } from './dom.js';
 import { showDrift, showGone } from './drift.js';
@@ -122,8 +122,7 @@ async function load() {
       showAdvice(wallet, chainIds, isLatest),
       showStress(wallet, chainIds, isLatest),
       showPast(wallet, chainIds, isLatest),
-      showIndexers(chainIds, isLatest),
-      showAlertJobs(isLatest),
+      showJobs(chainIds, isLatest),
     ]);
   } catch (error) {
     if (turn !== latest) return;
@@ -135,6 +134,14 @@ async function load() {
       timer = setTimeout(() => (document.hidden ? undefined : load()), REFRESH_MS);
     }
   }
+}
+
+/** Show what the health page has of jobs beside requests. */
+async function showJobs(chainIds, isLatest) {
+  const health = await readHealth().catch(() => undefined);
+  if (!isLatest()) return;
+  showIndexers(health, chainIds);
+  showAlertJobs(health);
 }
 
 function showOverview(overview) {

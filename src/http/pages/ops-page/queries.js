@@ -104,7 +104,6 @@ export const GONE = `query OpsDriftGone($filter: DriftFilter, $first: Int!, $aft
   ops {
     page: driftHistory(filter: $filter, isGone: true, first: $first, after: $after) {
       totalCount
-      asOf
       pageInfo { hasNextPage endCursor }
       nodes { kind severity chainId wallet positionIndex marketId firstSeenAt lastSeenAt goneAt }
     }
@@ -144,27 +143,6 @@ export const ADVICE = `query OpsAdvice($wallet: Address!, $chainId: ChainId!, $p
     }
   }
 }`;
-
-/** How far the logs of positions are read. */
-export const INDEXERS = `query OpsIndexers($chainIds: [ChainId!]) {
-  ops {
-    indexers(chainIds: $chainIds) {
-      chainId status statusReason completeFrom { blockNumber blockAt } readTo { blockNumber blockAt } headBlock blocksBehind
-      isWhole foundCount expectedCount ranAt failure: failureReason failingSince
-    }
-  }
-}`;
-
-/** The jobs that evaluate alerts and deliver their events. */
-export const ALERT_JOBS = `query OpsAlertJobs {
-  ops {
-    alertJobs {
-      evaluation { ...Job } delivery { ...Job }
-      undeliveredCount oldestUndeliveredAt dueSince deadLetterCount
-    }
-  }
-}
-fragment Job on AlertJob { status statusReason ranAt failure: failureReason failingSince }`;
 
 /** The past of all positions of one wallet: the loops of vaults and the stock legs too. */
 export const PAST = `query OpsPast($wallet: Address!, $chainIds: [ChainId!], $positions: Int!, $events: Int!) {

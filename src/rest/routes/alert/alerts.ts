@@ -175,7 +175,7 @@ function oneAlertRoutes(): AnyRoute[] {
       operation: 'AlertDelete',
       params: alertId,
       variables: ({ params }) => ({ alertId: params.id }),
-      project: (data: AlertDeleteMutation) => answered(data.deleteAlert),
+      project: (data: AlertDeleteMutation, { params: { id } }) => ({ id, ...answered(data.deleteAlert) }),
       response: deletedAlert,
       errors: ERRORS,
       examples: [{ summary: 'An alert', params: { id: DELETED } }],

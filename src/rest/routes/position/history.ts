@@ -15,8 +15,9 @@ import { vaultIdParam } from '../../schemas/drift-history.ts';
 import { positionHistoryBody, stockLegHistoryBody, walletStatement } from '../../schemas/history/position-history.ts';
 import { positionPathChainId, positionPathId } from '../../schemas/position/position-param.ts';
 import { type AnyRoute, defineRoute } from '../../types.ts';
-import { PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
+import { answered, PARTNER_ERRORS, type RouteOptions } from '../shared.ts';
 import { foundAt, placeInPath } from './place.ts';
+import { statementCsv } from './statement.ts';
 
 const MAX_EVENTS = 500;
 const MAX_POINTS = 500;
@@ -105,8 +106,8 @@ export function positionHistoryRoutes({ chainIds }: RouteOptions): AnyRoute[] {
       params: z.object({ address: addressParam, chainId }),
       variables: ({ params }) => params,
       project: ({ wallet }: WalletStatementQuery) => {
-        if (!wallet) throw new Error('A wallet without an error must be there.');
-        return { address: wallet.address, csv: wallet.statementCsv };
+        const { address, statement } = answered(wallet);
+        return { address, csv: statementCsv(answered(statement).nodes) };
       },
       csv: (body, { params }) => {
         const { address, csv } = body as z.infer<typeof walletStatement>;
@@ -143,7 +144,8 @@ function stockLegRoute(): AnyRoute {
     }),
     variables: ({ params: { address, id, limit, after, points } }): StockLegHistoryQueryVariables =>
       withoutUndefined({ address, strategyId: id, first: limit, after, points }),
-    project: ({ stockLeg }: StockLegHistoryQuery, { params: { address, id } }) => {
+    project: ({ chains }: StockLegHistoryQuery, { params: { address, id } }) => {
+      const [stockLeg] = answered(chains).flatMap((chain) => chain.stockLeg ?? []);
       if (!stockLeg) {
         throw new NotFoundError(
           `${address} has no events in the vault ${id}. Send the id of a vault that the wallet is or was in.`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { INDEXER_STATUSES } from '../../../shared/vocabulary.ts';
 import { dateTime } from '../common.ts';
-import { chainIdNumber, largeNumber, wholeNumber } from '../numbers.ts';
+import { largeNumber, wholeNumber } from '../numbers.ts';
 
 const readBlock = (description: string) =>
   z
@@ -9,7 +9,7 @@ const readBlock = (description: string) =>
     .optional()
     .describe(`${description} Absent = none was read.`);
 
-/** How far the logs of positions of a chain are read: of the ops row and of the health page. */
+/** How far the logs of positions of a chain are read, of the health page. */
 export const indexerFields = {
   status: z
     .enum(INDEXER_STATUSES)
@@ -35,11 +35,3 @@ export const indexerFields = {
   failure: z.string().optional().describe('The reason of its failure, in one word; absent = it did not fail.'),
   failingSince: dateTime('Its first failure in a row; absent = it did not fail.').optional(),
 };
-
-export const indexerList = z
-  .object({
-    chains: z
-      .array(z.object({ chainId: chainIdNumber('The chain.'), ...indexerFields }).meta({ id: 'Indexer' }))
-      .describe('By chain.'),
-  })
-  .meta({ id: 'Indexers', description: 'The reading of position logs by chain.' });
