@@ -113,7 +113,16 @@ export function createStores(
     alerts,
     prune: async () => {
       let removed = 0;
-      const stores = [samples, marketSamples, recordedRates, portfolioSamples, drift, alerts.alerts, alerts.events];
+      const stores = [
+        samples,
+        marketSamples,
+        recordedRates,
+        portfolioSamples,
+        drift,
+        alerts.alerts,
+        alerts.events,
+        keys,
+      ];
       for (const { prune } of stores) removed += await prune();
       return removed;
     },

@@ -14,6 +14,7 @@ import { alertJobRuns } from './0013-alert-jobs.ts';
 import { alertRequests } from './0014-alert-requests.ts';
 import { alertLoops } from './0015-alert-loops.ts';
 import { alertStaleGroups } from './0016-alert-stale-groups.ts';
+import { alertClaims } from './0017-alert-claims.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   alertRequests,
   alertLoops,
   alertStaleGroups,
+  alertClaims,
 ];
