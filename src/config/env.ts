@@ -305,7 +305,9 @@ export const envSchema = z.object({
     .min(0)
     .max(600)
     .default(15)
-    .describe('Time for which a start waits for Postgres to answer, seconds; then it begins without it, for public reads.'),
+    .describe(
+      'Time for which a start waits for Postgres to answer, seconds; then it begins without it, for public reads.',
+    ),
   STOP_DELAY_SEC: z.coerce
     .number()
     .int()
