@@ -10,7 +10,9 @@ import type { Tracing } from './telemetry/tracing.ts';
 const STOP_DEADLINE_MS = 9_500;
 
 /** Whether a local world is wanted, which runs in a terminal: only warnings are logged unless LOG_LEVEL is set. */
-const isForPeople = process.env.NODE_ENV !== 'production' && !process.env.RPC_URL_1 && !process.env.RPC_URL_4663;
+const isForPeople =
+  process.env.NODE_ENV !== 'production' &&
+  !Object.keys(process.env).some((name) => /^RPC_URL_\d+(_FILE)?$/.test(name) && process.env[name]);
 const output = createLogOutput({ fd: 2 });
 process.on('exit', output.flush);
 const logger = pino(

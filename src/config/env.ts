@@ -27,8 +27,8 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/i;
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 /**
- * Every environment variable that the service reads. The key order is the order of `.env.example`, which is generated
- * from this object: `npm run env-example`.
+ * Every environment variable that the service reads. `.env.example` is generated from this object:
+ * `npm run env-example`.
  */
 export const envSchema = z.object({
   NODE_ENV: z
