@@ -26,9 +26,15 @@ function world() {
     delay: (ms: number) => {
       delayMs = ms;
     },
-    enter: (identity: string, name = identity, client: Partial<CountedClient> = {}, left?: AbortSignal) =>
+    enter: (
+      identity: string,
+      name = identity,
+      client: Partial<CountedClient> = {},
+      left?: AbortSignal,
+      step?: 'arrival',
+    ) =>
       void queue
-        .enter({ tier: 'anonymous', identity, ...client }, () => left)
+        .enter({ tier: 'anonymous', identity, ...client }, () => left, step)
         .then(
           () => started.push(name),
           (error: Error) => started.push(`${name}: ${error.name}`),
@@ -187,7 +193,8 @@ describe('above the knee', () => {
     enter('a', 'a again', {}, a);
     await settled();
     expect(started.splice(0)).toEqual(['a', 'b', 'c: NotReadyError']);
-    expect(await turn()).toEqual(['a again']);
+    enter('arrives', 'arrives', {}, c, 'arrival');
+    expect([await turn(), await turn()]).toEqual([['a again'], ['arrives']]);
     // A turn without a queue takes requests again, however long the delay; below the knee they wait.
     await turn();
     enter('d', 'd', {}, request());
