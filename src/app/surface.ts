@@ -13,7 +13,7 @@ import { createUnread } from '../http/unread-answers.ts';
 import { type CountedClient, countedClient } from '../limits/clients.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
-import { createLoopDelay } from '../limits/loop-delay.ts';
+import { createLoopDelay, type LoopDelay } from '../limits/loop-delay.ts';
 import type { RequestContext } from '../limits/request-context.ts';
 import { MCP_PATH } from '../mcp/endpoint.ts';
 import { unreadRefusal } from '../mcp/json-rpc.ts';
@@ -51,7 +51,8 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, services, stores } = core;
   const { metrics } = core.telemetry;
 
-  const { fairQueue, stopMeasuring } = queueOf(deps);
+  const loopDelay = createLoopDelay(() => performance.now(), deps.timers);
+  const fairQueue = queueOf(env, loopDelay);
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const gateway = createGateway({
     config,
@@ -142,7 +143,10 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     get unreadBytes() {
       return unread.bytes;
     },
-    close: () => gateway.close().finally(stopMeasuring),
+    close: () => {
+      loopDelay.stop();
+      return gateway.close();
+    },
   };
 }
 
@@ -173,11 +177,8 @@ function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
   };
 }
 
-function queueOf({ config, timers }: AppDeps) {
-  const now = () => performance.now();
-  const { lastingMs, stop: stopMeasuring } = createLoopDelay(now, timers);
-  const { MAX_QUEUED_REQUESTS: maxWaiting } = config.env;
-  return { fairQueue: createFairQueue({ now, later: setImmediate, maxWaiting, delayMs: lastingMs }), stopMeasuring };
+function queueOf({ MAX_QUEUED_REQUESTS: maxWaiting }: AppDeps['config']['env'], { lastingMs }: LoopDelay) {
+  return createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting, delayMs: lastingMs });
 }
 
 /** Create the contexts of operations. */

@@ -50,8 +50,8 @@ const AT_ONCE = 2;
 const CLIENTS = 4;
 
 /**
- * The knee: with a lasting delay of the event loop above the first, a new request that would have to wait is refused, and so is one
- * that has waited for the second, ms. Below it answers are quick; above it they would all come after their
+ * The knee: with a lasting delay of the event loop above the first, a request that would have to wait is refused, and after the
+ * second, in all its waits, any request, ms. Below it answers are quick; above it they would all come after their
  * callers have left. See docs/reliability.md.
  */
 const KNEE_DELAY_MS = 100;
@@ -61,7 +61,7 @@ const REFUSED_AT_ONCE = 20;
 
 interface Waiter {
   readonly go: () => void;
-  /** Refuse it when it has waited too long; `true` = it was refused. */
+  /** Count its wait, and refuse it when that is too long; `true` = it was refused. */
   readonly isLate: () => boolean;
 }
 
@@ -85,6 +85,8 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
   const places = createSlots({ max: maxWaiting, perClient: (tier) => Math.ceil(shareOf(tier, maxWaiting) / CLIENTS) });
   /** Requests whose work has begun, by their signals. */
   const begun = new WeakSet<AbortSignal>();
+  /** How long each request has waited for its turns so far, ms. */
+  const waited = new WeakMap<AbortSignal, number>();
   let beganMs: number | null = null;
   /** Requests that were admitted at once in this iteration: requests that arrive together have not worked yet. */
   let admitted = 0;
@@ -121,9 +123,11 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
       };
       const sinceMs = now();
       const isLate = (): boolean => {
-        const tooLate = now() - sinceMs > MAX_WAIT_MS && delayMs() > KNEE_DELAY_MS;
-        if (tooLate) end(() => reject(overloaded()));
-        return tooLate;
+        if (signal === undefined) return false;
+        const waitedMs = (waited.get(signal) ?? 0) + now() - sinceMs;
+        waited.set(signal, waitedMs);
+        if (waitedMs > MAX_WAIT_MS) end(() => reject(overloaded()));
+        return waitedMs > MAX_WAIT_MS;
       };
       const remove = waiting.add([tier, network, identity], { go: () => end(resolve), isLate });
       const leave = (): void => {

@@ -1,6 +1,6 @@
 import type { Timers } from '../shared/timers.ts';
 
-interface LoopDelay {
+export interface LoopDelay {
   /** The delay that every turn of the event loop had within the last second, ms: a single pause does not count. */
   lastingMs(): number;
   stop(): void;

@@ -207,13 +207,12 @@ describe('above the knee', () => {
   });
 
   test('behavior: a request that has waited for 3 s is refused when its turn comes, and the next one is taken in that turn', async () => {
-    const { enter, started, turn, work, delay } = world();
+    const { enter, started, turn, work } = world();
     for (const name of ['a', 'b', 'late', 'later']) enter(name, name, {}, request());
     await settled();
     work(2_000);
     enter('young', 'young', {}, request());
     work(1_001);
-    delay(101);
     await settled();
     expect(started.splice(0)).toEqual(['a', 'b']);
     expect(await turn()).toEqual(['late: NotReadyError', 'later: NotReadyError', 'young']);
