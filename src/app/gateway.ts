@@ -124,7 +124,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     keyOf,
     clientOf,
     turn: ({ clientIp, headers, left }) =>
-      fairQueue.enter(clientOf({ clientIp, authorization: bearerOf(headers.authorization) }), left, 'arrival'),
+      fairQueue.enter(clientOf({ clientIp, authorization: bearerOf(headers.authorization) }), left),
     async admitRest(request, route) {
       const requestContext = openRequestContext({
         correlationId: request.correlationId,
@@ -145,7 +145,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return {
         refusal,
         headers: () => budgetHeaders(requestContext, WINDOW_SEC),
-        turn: () => fairQueue.enter(countedClient(requestContext), requestContext.left, 'arrival'),
+        turn: () => fairQueue.enter(countedClient(requestContext), requestContext.left),
         async giveBack() {
           const counted = Math.min(points, limits[tierOf(requestContext.caller)].points);
           if (counted > ADMISSION_POINTS) await admission.refund(requestContext, counted - ADMISSION_POINTS);

@@ -149,7 +149,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         await admission.admit(requestContext, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
         params = await readGraphQL(request, requestContext, limits, knownNames, () =>
-          fairQueue.enter(countedClient(requestContext), requestContext.left, 'arrival'),
+          fairQueue.enter(countedClient(requestContext), requestContext.left),
         );
         // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);

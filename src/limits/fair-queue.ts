@@ -8,17 +8,14 @@ import { createSlots, shareOf } from './slots.ts';
 /** The signal of a client's departure, made when it is needed; absent = not known. */
 export type Left = (() => AbortSignal | undefined) | undefined;
 
-/** `arrival` = its body is parsed: it may be answered from a cache, so only its work is refused above the knee. */
-export type Step = 'arrival' | 'work';
-
 /** Admits requests that block the event loop, in rotation of the tiers, and of the clients of each. */
 export interface FairQueue {
   /**
    * Wait for the client's turn. Resolves at once while the current iteration of the event loop has time left.
    * @throws CallerLeftError once nobody waits for the request; RateLimitedError when its tier has no place left; NotReadyError
-   * above the knee
+   * above the knee, for a request that has not begun
    */
-  enter(client: CountedClient, left?: Left, step?: Step): Promise<void>;
+  enter(client: CountedClient, left?: Left): Promise<void>;
 }
 
 export interface FairQueueDeps {
@@ -51,17 +48,17 @@ const CLIENTS = 4;
 
 /**
  * The knee: with a lasting delay of the event loop above the first, a request that would have to wait is refused, and after the
- * second, in all its waits, any request, ms. Below it answers are quick; above it they would all come after their
+ * second a request that has waited and not begun, ms. Below it answers are quick; above it they would all come after their
  * callers have left. See docs/reliability.md.
  */
 const KNEE_DELAY_MS = 100;
 const MAX_WAIT_MS = 3_000;
 /** Maximum number of late requests that an iteration refuses. */
-const REFUSED_AT_ONCE = 20;
+const REFUSED_AT_ONCE = 100;
 
 interface Waiter {
   readonly go: () => void;
-  /** Count its wait, and refuse it when that is too long; `true` = it was refused. */
+  /** Refuse it when it has waited too long; `true` = it was refused. */
   readonly isLate: () => boolean;
 }
 
@@ -83,10 +80,8 @@ function overloaded(): NotReadyError {
 export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: FairQueueDeps): FairQueue {
   const waiting = createRotation<Waiter>();
   const places = createSlots({ max: maxWaiting, perClient: (tier) => Math.ceil(shareOf(tier, maxWaiting) / CLIENTS) });
-  /** Requests whose work has begun, by their signals. */
+  /** Requests that have begun, by their signals: they are finished. */
   const begun = new WeakSet<AbortSignal>();
-  /** How long each request has waited for its turns so far, ms. */
-  const waited = new WeakMap<AbortSignal, number>();
   let beganMs: number | null = null;
   /** Requests that were admitted at once in this iteration: requests that arrive together have not worked yet. */
   let admitted = 0;
@@ -94,14 +89,7 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
   const next = (): void => {
     beganMs = null;
     let first = waiting.next();
-    // The limit bounds a turn: the next one goes on.
-    for (let refused = 0; first?.isLate(); refused += 1) {
-      if (refused === REFUSED_AT_ONCE) {
-        begin();
-        return;
-      }
-      first = waiting.next();
-    }
+    for (let refused = 0; refused < REFUSED_AT_ONCE && first?.isLate(); refused += 1) first = waiting.next();
     if (first === undefined) return;
     begin();
     first.go();
@@ -111,7 +99,7 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
     admitted = 0;
     later(next);
   };
-  const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<void> => {
+  const wait = (client: CountedClient, signal: AbortSignal | undefined, isNew: boolean): Promise<void> => {
     const { tier, identity, network = identity } = client;
     const place = places.take(client);
     if ('limit' in place) throw full(client, place.limit);
@@ -123,11 +111,9 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
       };
       const sinceMs = now();
       const isLate = (): boolean => {
-        if (signal === undefined) return false;
-        const waitedMs = (waited.get(signal) ?? 0) + now() - sinceMs;
-        waited.set(signal, waitedMs);
-        if (waitedMs > MAX_WAIT_MS) end(() => reject(overloaded()));
-        return waitedMs > MAX_WAIT_MS;
+        const tooLate = isNew && now() - sinceMs > MAX_WAIT_MS;
+        if (tooLate) end(() => reject(overloaded()));
+        return tooLate;
       };
       const remove = waiting.add([tier, network, identity], { go: () => end(resolve), isLate });
       const leave = (): void => {
@@ -139,19 +125,19 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
   };
 
   return {
-    async enter(client, left, step = 'work') {
+    async enter(client, left) {
       if (beganMs === null) begin();
       const signal = left?.();
       if (signal?.aborted) throw new CallerLeftError();
       if (waiting.isEmpty && admitted < AT_ONCE && now() - (beganMs ?? 0) < SLICE_MS) {
         admitted += 1;
-        if (signal && step === 'work') begun.add(signal);
+        if (signal) begun.add(signal);
         return;
       }
-      const isNew = signal !== undefined && step === 'work' && !begun.has(signal);
+      const isNew = signal !== undefined && !begun.has(signal);
       if (isNew && delayMs() > KNEE_DELAY_MS) throw overloaded();
-      await wait(client, signal);
-      if (isNew) begun.add(signal);
+      await wait(client, signal, isNew);
+      if (signal) begun.add(signal);
       // It may have left in the turn that began its work.
       if (signal?.aborted) throw new CallerLeftError();
     },

@@ -26,15 +26,9 @@ function world() {
     delay: (ms: number) => {
       delayMs = ms;
     },
-    enter: (
-      identity: string,
-      name = identity,
-      client: Partial<CountedClient> = {},
-      left?: AbortSignal,
-      step?: 'arrival',
-    ) =>
+    enter: (identity: string, name = identity, client: Partial<CountedClient> = {}, left?: AbortSignal) =>
       void queue
-        .enter({ tier: 'anonymous', identity, ...client }, () => left, step)
+        .enter({ tier: 'anonymous', identity, ...client }, () => left)
         .then(
           () => started.push(name),
           (error: Error) => started.push(`${name}: ${error.name}`),
@@ -193,8 +187,7 @@ describe('above the knee', () => {
     enter('a', 'a again', {}, a);
     await settled();
     expect(started.splice(0)).toEqual(['a', 'b', 'c: NotReadyError']);
-    enter('arrives', 'arrives', {}, c, 'arrival');
-    expect([await turn(), await turn()]).toEqual([['a again'], ['arrives']]);
+    expect(await turn()).toEqual(['a again']);
     // A turn without a queue takes requests again, however long the delay; below the knee they wait.
     await turn();
     enter('d', 'd', {}, request());
