@@ -13,7 +13,6 @@ import { createUnread } from '../http/unread-answers.ts';
 import { type CountedClient, countedClient } from '../limits/clients.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { UNREAD_LIMITS } from '../limits/limits.ts';
-import { createLoopDelay, type LoopDelay } from '../limits/loop-delay.ts';
 import type { RequestContext } from '../limits/request-context.ts';
 import { MCP_PATH } from '../mcp/endpoint.ts';
 import { unreadRefusal } from '../mcp/json-rpc.ts';
@@ -51,8 +50,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, services, stores } = core;
   const { metrics } = core.telemetry;
 
-  const loopDelay = createLoopDelay(() => performance.now(), deps.timers);
-  const fairQueue = queueOf(env, loopDelay);
+  const fairQueue = queueOf(env);
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const gateway = createGateway({
     config,
@@ -143,10 +141,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     get unreadBytes() {
       return unread.bytes;
     },
-    close: () => {
-      loopDelay.stop();
-      return gateway.close();
-    },
+    close: () => gateway.close(),
   };
 }
 
@@ -177,8 +172,8 @@ function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
   };
 }
 
-function queueOf({ MAX_QUEUED_REQUESTS: maxWaiting }: AppDeps['config']['env'], { lastingMs }: LoopDelay) {
-  return createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting, delayMs: lastingMs });
+function queueOf({ MAX_QUEUED_REQUESTS: maxWaiting }: AppDeps['config']['env']) {
+  return createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting });
 }
 
 /** Create the contexts of operations. */

@@ -1,4 +1,4 @@
-import { BadRequestError, NotReadyError } from '../shared/errors.ts';
+import { BadRequestError } from '../shared/errors.ts';
 import { RateLimitedError } from './budgets.ts';
 import type { CountedClient } from './clients.ts';
 import { WINDOW_SEC } from './limits.ts';
@@ -12,8 +12,7 @@ export type Left = (() => AbortSignal | undefined) | undefined;
 export interface FairQueue {
   /**
    * Wait for the client's turn. Resolves at once while the current iteration of the event loop has time left.
-   * @throws CallerLeftError once nobody waits for the request; RateLimitedError when its tier has no place left; NotReadyError
-   * above the knee, for a request that has not begun
+   * @throws CallerLeftError once nobody waits for the request; RateLimitedError when its tier has no place left
    */
   enter(client: CountedClient, left?: Left): Promise<void>;
 }
@@ -25,8 +24,6 @@ export interface FairQueueDeps {
   readonly later: (work: () => void) => void;
   /** Maximum number of waiting requests, shared by the tiers. */
   readonly maxWaiting: number;
-  /** The lasting delay of the event loop, ms. Default: none. */
-  readonly delayMs?: (() => number) | undefined;
 }
 
 /** The client has disconnected, so that nobody gets the answer. */
@@ -46,29 +43,8 @@ const AT_ONCE = 2;
 /** Clients that fill the places of a tier together. */
 const CLIENTS = 4;
 
-/**
- * The knee: with a lasting delay of the event loop above the first, a request that would have to wait is refused, and after the
- * second a request that has waited and not begun, ms. Below it answers are quick; above it they would all come after their
- * callers have left. See docs/reliability.md.
- */
-const KNEE_DELAY_MS = 100;
-const MAX_WAIT_MS = 3_000;
-/** Maximum number of late requests that an iteration refuses. */
-const REFUSED_AT_ONCE = 100;
-
 interface Waiter {
   readonly go: () => void;
-  /** Refuse it when it has waited too long; `true` = it was refused. */
-  readonly isLate: () => boolean;
-}
-
-/** @returns the error of a request that comes above the knee */
-function overloaded(): NotReadyError {
-  return new NotReadyError(
-    `This process has more requests than it can answer in time. Send the request again in ${RETRY_AFTER_SEC} s.`,
-    ['a turn'],
-    RETRY_AFTER_SEC,
-  );
 }
 
 /**
@@ -77,19 +53,16 @@ function overloaded(): NotReadyError {
  * with the tiers, their networks and clients in rotation: a client with many requests delays only itself, and many clients
  * without a key do not delay those with one. A request whose client has left is dropped.
  */
-export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: FairQueueDeps): FairQueue {
+export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): FairQueue {
   const waiting = createRotation<Waiter>();
   const places = createSlots({ max: maxWaiting, perClient: (tier) => Math.ceil(shareOf(tier, maxWaiting) / CLIENTS) });
-  /** Requests that have begun, by their signals: they are finished. */
-  const begun = new WeakSet<AbortSignal>();
   let beganMs: number | null = null;
   /** Requests that were admitted at once in this iteration: requests that arrive together have not worked yet. */
   let admitted = 0;
 
   const next = (): void => {
     beganMs = null;
-    let first = waiting.next();
-    for (let refused = 0; refused < REFUSED_AT_ONCE && first?.isLate(); refused += 1) first = waiting.next();
+    const first = waiting.next();
     if (first === undefined) return;
     begin();
     first.go();
@@ -99,7 +72,7 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
     admitted = 0;
     later(next);
   };
-  const wait = (client: CountedClient, signal: AbortSignal | undefined, isNew: boolean): Promise<void> => {
+  const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<void> => {
     const { tier, identity, network = identity } = client;
     const place = places.take(client);
     if ('limit' in place) throw full(client, place.limit);
@@ -109,13 +82,7 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
         signal?.removeEventListener('abort', leave);
         settle();
       };
-      const sinceMs = now();
-      const isLate = (): boolean => {
-        const tooLate = isNew && now() - sinceMs > MAX_WAIT_MS;
-        if (tooLate) end(() => reject(overloaded()));
-        return tooLate;
-      };
-      const remove = waiting.add([tier, network, identity], { go: () => end(resolve), isLate });
+      const remove = waiting.add([tier, network, identity], { go: () => end(resolve) });
       const leave = (): void => {
         remove();
         end(() => reject(new CallerLeftError()));
@@ -131,13 +98,9 @@ export function createFairQueue({ now, later, maxWaiting, delayMs = () => 0 }: F
       if (signal?.aborted) throw new CallerLeftError();
       if (waiting.isEmpty && admitted < AT_ONCE && now() - (beganMs ?? 0) < SLICE_MS) {
         admitted += 1;
-        if (signal) begun.add(signal);
         return;
       }
-      const isNew = signal !== undefined && !begun.has(signal);
-      if (isNew && delayMs() > KNEE_DELAY_MS) throw overloaded();
-      await wait(client, signal, isNew);
-      if (signal) begun.add(signal);
+      await wait(client, signal);
       // It may have left in the turn that began its work.
       if (signal?.aborted) throw new CallerLeftError();
     },

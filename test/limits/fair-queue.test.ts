@@ -1,19 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type CountedClient, countedAddress } from '../../src/limits/clients.ts';
 import { createFairQueue } from '../../src/limits/fair-queue.ts';
-import { createLoopDelay } from '../../src/limits/loop-delay.ts';
 
 /** A queue whose event loop turns when it is told, and whose work takes the given time. */
 function world() {
   let nowMs = 0;
-  let delayMs = 0;
   const turns: (() => void)[] = [];
-  const queue = createFairQueue({
-    now: () => nowMs,
-    later: (work) => void turns.push(work),
-    maxWaiting: 100,
-    delayMs: () => delayMs,
-  });
+  const queue = createFairQueue({ now: () => nowMs, later: (work) => void turns.push(work), maxWaiting: 100 });
   const started: string[] = [];
   return {
     started,
@@ -22,9 +15,6 @@ function world() {
     },
     work: (ms: number) => {
       nowMs += ms;
-    },
-    delay: (ms: number) => {
-      delayMs = ms;
     },
     enter: (identity: string, name = identity, client: Partial<CountedClient> = {}, left?: AbortSignal) =>
       void queue
@@ -41,8 +31,6 @@ function world() {
     },
   };
 }
-/** A request: each step of it has the same signal. */
-const request = () => new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('createFairQueue', () => {
@@ -172,64 +160,5 @@ describe('createFairQueue', () => {
     queue.enter('a');
     await queue.turn();
     expect(queue.turns).toBe(0);
-  });
-});
-
-describe('above the knee', () => {
-  test('behavior: with a lasting delay a request that would have to wait is refused, and one that has begun goes on', async () => {
-    const { enter, started, turn, delay } = world();
-    const [a, b, c] = [request(), request(), request()];
-    enter('a', 'a', {}, a);
-    enter('b', 'b', {}, b);
-    await settled();
-    delay(101);
-    enter('c', 'c', {}, c);
-    enter('a', 'a again', {}, a);
-    await settled();
-    expect(started.splice(0)).toEqual(['a', 'b', 'c: NotReadyError']);
-    expect(await turn()).toEqual(['a again']);
-    // A turn without a queue takes requests again, however long the delay; below the knee they wait.
-    await turn();
-    enter('d', 'd', {}, request());
-    await settled();
-    expect(started.splice(0)).toEqual(['d']);
-    delay(100);
-    for (const name of ['e', 'f']) enter(name, name, {}, request());
-    await settled();
-    expect([started.splice(0), await turn()]).toEqual([['e'], ['f']]);
-  });
-
-  test('behavior: a request that has waited for 3 s is refused when its turn comes, and the next one is taken in that turn', async () => {
-    const { enter, started, turn, work } = world();
-    for (const name of ['a', 'b', 'late', 'later']) enter(name, name, {}, request());
-    await settled();
-    work(2_000);
-    enter('young', 'young', {}, request());
-    work(1_001);
-    await settled();
-    expect(started.splice(0)).toEqual(['a', 'b']);
-    expect(await turn()).toEqual(['late: NotReadyError', 'later: NotReadyError', 'young']);
-  });
-});
-
-describe('createLoopDelay', () => {
-  test('behavior: is the delay that every turn of the last second had, and 0 once one is in time', () => {
-    let nowMs = 0;
-    const due: (() => void)[] = [];
-    const timers = { setTimeout: (callback: () => void) => due.push(callback), clearTimeout: () => due.splice(0) };
-    const delay = createLoopDelay(() => nowMs, timers);
-    const turn = (lateMs: number) => {
-      nowMs += 50 + lateMs;
-      due.shift()?.();
-      return delay.lastingMs();
-    };
-    expect([turn(900), turn(200), turn(300), turn(150)]).toEqual([0, 200, 200, 150]);
-    expect([turn(0), turn(400)]).toEqual([0, 0]);
-    for (let n = 0; n < 3; n += 1) turn(400);
-    expect(turn(120)).toBe(120);
-    nowMs += 1_000;
-    expect(delay.lastingMs()).toBe(0);
-    delay.stop();
-    expect(due).toEqual([]);
   });
 });
