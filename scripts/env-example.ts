@@ -1,4 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { renderEnvExample } from '../src/config/config.ts';
+import { renderEnvExample } from '../src/config/env-example.ts';
 
 writeFileSync('.env.example', renderEnvExample());

@@ -1,7 +1,7 @@
 import { createCore } from './app/core.ts';
 import type { AppDeps } from './app/deps.ts';
 import { createHourlyReports } from './app/portfolio-samples.ts';
-import { openDatabase, restoreSnapshot } from './app/start.ts';
+import { openOrWithhold, restoreSnapshot } from './app/start.ts';
 import { bounded } from './app/stop.ts';
 import { createSurface } from './app/surface.ts';
 import { rawCorsHeaders } from './http/headers.ts';
@@ -77,8 +77,8 @@ export function createApp(deps: AppDeps): App {
       const { timers, tracing } = deps;
       try {
         const waitMs = env.START_WAIT_SEC * 1_000;
-        await openDatabase(env.DATABASE_URL ?? '', { logger, timers, waitMs, migrate: env.MIGRATE_ON_START });
-        logger.info({}, 'database ready');
+        const opening = { logger, timers, waitMs, migrate: env.MIGRATE_ON_START };
+        await openOrWithhold(env.DATABASE_URL ?? '', opening, stores.withhold);
         await restoreSnapshot(snapshot);
         logger.info({ ...snapshot.place() }, 'snapshot restored');
         await Promise.all(catalog.chainIds.map((chainId) => services.caughtUp(chainId)));

@@ -4,18 +4,24 @@ import type { Env } from './config/env.ts';
 import { StartupError } from './shared/errors.ts';
 import { logConsole, logProcessWarnings } from './telemetry/console.ts';
 import { createLogOutput } from './telemetry/log-output.ts';
+import { sentenceOf } from './telemetry/sentences.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
 /** Deadline of the whole stop, running requests included, below the usual grace period of orchestrators (10 s). */
 const STOP_DEADLINE_MS = 9_500;
 
 /** Whether a local world is wanted, which runs in a terminal: only warnings are logged unless LOG_LEVEL is set. */
-const isForPeople = process.env.NODE_ENV !== 'production' && !process.env.RPC_URL_1 && !process.env.RPC_URL_4663;
+const isForPeople =
+  process.env.NODE_ENV !== 'production' &&
+  !Object.keys(process.env).some((name) => /^RPC_URL_\d+(_FILE)?$/.test(name) && process.env[name]);
 const output = createLogOutput({ fd: 2 });
+/** A terminal shows sentences; files and other programs get JSON. */
+const lines =
+  isForPeople && process.stderr.isTTY ? { write: (line: string) => output.write(sentenceOf(line)) } : output;
 process.on('exit', output.flush);
 const logger = pino(
   { level: levelOf(process.env.LOG_LEVEL), base: null, timestamp: pino.stdTimeFunctions.isoTime },
-  output,
+  lines,
 );
 
 /** The settings are parsed later: until then another word counts as none. */

@@ -4,6 +4,7 @@ import { type AlertEventRepository, createAlertEventRepository } from '../databa
 import { type AlertJobRepository, createAlertJobRepository } from '../database/alerts/jobs.ts';
 import { type AlertOutbox, createAlertOutbox } from '../database/alerts/outbox.ts';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
+import { createSchemaEntry, type SchemaEntry } from '../database/connection/schema-entry.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
 import { createDriftHistoryRepository, type DriftHistoryRepository } from '../database/drift-history.ts';
 import { createLiquidationRepository, type LiquidationRepository } from '../database/liquidations.ts';
@@ -38,6 +39,8 @@ export interface AlertStores {
 /** The databases and their repositories. */
 export interface Stores {
   readonly db: Database;
+  /** Keep statements from the database until its schema is checked. */
+  readonly withhold: SchemaEntry['withhold'];
   readonly databaseStatus: () => DatabasesStatus;
   readonly keys: KeyService;
   readonly samples: SampleRepository;
@@ -59,10 +62,11 @@ export function createStores(
 ): Stores {
   const { env } = config;
   const watch = createDatabaseWatch(logger, clock);
+  const entry = createSchemaEntry(clock, timers);
   const poolSize = env.DATABASE_POOL_SIZE;
   const db = createDatabase(
     { url: env.DATABASE_URL ?? '', poolSize, statementTimeoutMs: STATEMENT_TIMEOUT_MS },
-    { clock, watch, onQuery },
+    { clock, watch, onQuery, withheld: entry.problem },
   );
   const replica = createReplica({ config, clock, logger }, onQuery);
   const samples = createSampleRepository(db, clock);
@@ -99,6 +103,7 @@ export function createStores(
   };
   return {
     db,
+    withhold: entry.withhold,
     databaseStatus() {
       const status = watch.status();
       if (status.problem !== null) askAgain();
@@ -113,7 +118,16 @@ export function createStores(
     alerts,
     prune: async () => {
       let removed = 0;
-      const stores = [samples, marketSamples, recordedRates, portfolioSamples, drift, alerts.alerts, alerts.events];
+      const stores = [
+        samples,
+        marketSamples,
+        recordedRates,
+        portfolioSamples,
+        drift,
+        alerts.alerts,
+        alerts.events,
+        keys,
+      ];
       for (const { prune } of stores) removed += await prune();
       return removed;
     },

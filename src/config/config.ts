@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { getAddress } from 'viem';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Address, ChainId } from '../shared/ids.ts';
 import { ConfigError } from './config-error.ts';
 import { type Env, envSchema } from './env.ts';
 import { explainSetting } from './explain.ts';
 import { redisSettingsOf } from './redis.ts';
 import { parseRedisUrl, type RedisSettings } from './redis-address.ts';
+import { withSecretFiles } from './secret-files.ts';
 
 export { ConfigError } from './config-error.ts';
 
@@ -66,7 +67,10 @@ export function inspectEnv(raw: RawEnv): {
   readonly env?: Env | undefined;
   readonly wrong: ReadonlyMap<string, string>;
 } {
-  const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== ''));
+  const { given, wrong: unread } = withSecretFiles(
+    Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== undefined && value !== '')),
+  );
+  if (unread.size > 0) return { wrong: unread };
   const result = envSchema.safeParse(given);
   if (result.success) return { env: result.data, wrong: new Map() };
   const messages = new Map(result.error.issues.map((issue) => [String(issue.path[0]), issue.message]));
@@ -200,17 +204,4 @@ export function readOverlay(path: string | undefined): unknown {
       },
     );
   }
-}
-
-/** Render `.env.example` from the schema: a comment and the default of every variable. */
-export function renderEnvExample(): string {
-  const lines = Object.entries(envSchema.shape).map(([name, schema]) => {
-    const initial = schema instanceof z.ZodDefault ? String(defaultOf(schema)) : '';
-    return `# ${schema.description ?? ''}\n${initial === '' ? '# ' : ''}${name}=${initial}\n`;
-  });
-  return `# Generated from src/config/env.ts by "npm run env-example". Every variable is optional unless stated otherwise.\n\n${lines.join('\n')}`;
-}
-
-function defaultOf(schema: z.ZodDefault<z.ZodType>): unknown {
-  return schema.def.defaultValue;
 }

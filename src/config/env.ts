@@ -26,8 +26,8 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/i;
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 /**
- * Every environment variable that the service reads. The key order is the order of `.env.example`, which is generated
- * from this object: `npm run env-example`.
+ * Every environment variable that the service reads. `.env.example` is generated from this object:
+ * `npm run env-example`.
  */
 export const envSchema = z.object({
   NODE_ENV: z
@@ -278,7 +278,9 @@ export const envSchema = z.object({
     .min(0)
     .max(600)
     .default(15)
-    .describe('Time for which a start waits for Postgres to answer, seconds.'),
+    .describe(
+      'Time for which a start waits for Postgres to answer, seconds; then it begins without it, for public reads.',
+    ),
   STOP_DELAY_SEC: z.coerce
     .number()
     .int()

@@ -1,5 +1,6 @@
 import { nearestName } from '../shared/input/nearest-name.ts';
 import { envSchema } from './env.ts';
+import { SECRET_FILE_NAMES } from './secret-files.ts';
 
 /** A variable with a name that looks like a setting of the service. */
 export interface UnknownSetting {
@@ -8,7 +9,7 @@ export interface UnknownSetting {
   readonly nearest: string | null;
 }
 
-const KNOWN = Object.keys(envSchema.shape);
+const KNOWN = [...Object.keys(envSchema.shape), ...SECRET_FILE_NAMES];
 /** First words that other programs use as well: a name with only this in common is not ours. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'NODE HOST PORT LOG ROLE APP FEE KEY MAX OTEL TRACE START STOP ANSWER READY METRICS CORS TRUSTED PERSISTED GRAPHIQL'.split(

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../shared/clock.ts';
 import { type Logger, silentLogger } from '../shared/logger.ts';
 import { clientsWith, cut } from './connection/clients.ts';
 import { guardPool } from './connection/pool.ts';
-import { problemOf } from './connection/problems.ts';
+import { type DatabaseProblem, problemOf } from './connection/problems.ts';
 import { createRest } from './connection/rest.ts';
 import { createDatabaseWatch, type DatabaseWatch } from './connection/watch.ts';
 import type { Tables } from './schema.ts';
@@ -28,6 +28,8 @@ export interface DatabaseDeps {
   readonly clock?: Clock | undefined;
   /** Keeps the state of the database; absent: one of its own. */
   readonly watch?: DatabaseWatch | undefined;
+  /** Why no statement may be sent, such as a schema that was not checked; `null` = they may. */
+  readonly withheld?: (() => Promise<DatabaseProblem | null>) | undefined;
   /** Called after every statement, for metrics. */
   readonly onQuery?:
     | ((query: { readonly sql: string; readonly durationMs: number; readonly failed: boolean }) => void)
@@ -93,6 +95,7 @@ export function createDatabase(config: DatabaseConfig, deps: DatabaseDeps = {}):
   };
   const guarded = guardPool(pool, {
     watch,
+    withheld: deps.withheld,
     rest: createRest(clock, probe),
     leaveOutLimits: () => {
       plain = true;

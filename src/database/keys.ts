@@ -44,6 +44,8 @@ export interface KeyRepository {
   revoke(prefix: string, atMs: number): Promise<KeyRecord | null>;
   /** Record a use; skipped when the last recorded one is younger than `LAST_USED_RESOLUTION_MS`. */
   touch(id: string, atMs: number): Promise<void>;
+  /** Remove keys that ended before a time and are no origin of a key that did not, with the alerts of their owners; return their number. */
+  prune(endedBeforeMs: number): Promise<number>;
   /** Run several calls in one transaction. */
   atomically<T>(run: (repository: KeyRepository) => Promise<T>): Promise<T>;
 }
@@ -116,6 +118,21 @@ export function createKeyRepository(db: Database): KeyRepository {
           ]),
         )
         .execute();
+    },
+    prune: async (endedBeforeMs) => {
+      const { rows } = await sql<{ readonly id: string }>`
+        with recursive kept as (
+          select id, rotated_from from api_keys
+          -- The database's clock counts too: a process whose clock is ahead removes no valid key.
+          where coalesce(least(revoked_at, expires_at) >= least(${new Date(endedBeforeMs)}::timestamptz, now()), true)
+          union select earlier.id, earlier.rotated_from from kept join api_keys earlier on earlier.id = kept.rotated_from
+        ), removed as (
+          delete from api_keys where not exists (select from kept where kept.id = api_keys.id) returning id
+        ), alerts_removed as (
+          delete from alerts using removed where alerts.owner_id = removed.id::text
+        )
+        select id from removed`.execute(db);
+      return rows.length;
     },
     atomically: (run) => db.transaction().execute((transaction) => run(createKeyRepository(transaction))),
   };

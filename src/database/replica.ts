@@ -17,7 +17,7 @@ export interface ReplicaStatus {
    * Why reads go to the primary; `late` = the replica may lag by more than permitted, `other_schema` = it lacks a table or column.
    * `null` = they go to the replica.
    */
-  readonly problem: DatabaseProblem | 'late' | 'other_schema' | null;
+  readonly problem: DatabaseProblem | 'late' | null;
   readonly sinceMs: number | null;
 }
 

@@ -324,7 +324,7 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
   portfolio_samples: ALL_RIGHTS,
   rate_samples: ALL_RIGHTS,
   market_samples: ALL_RIGHTS,
-  api_keys: ['SELECT', 'INSERT', 'UPDATE'],
+  api_keys: ALL_RIGHTS,
   position_registrations: ['SELECT'],
   position_proxies: ['SELECT', 'INSERT', 'UPDATE'],
 };

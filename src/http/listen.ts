@@ -47,9 +47,10 @@ export interface Listening {
   /** Effective request timeouts and the interval of their checks, ms. */
   readonly timeouts: { readonly headersMs: number; readonly requestMs: number; readonly checkMs: number };
   /**
-   * Stop accepting, let running requests finish, close remaining connections after `graceMs`. A kept-alive connection stays
+   * Let running requests finish, stop accepting, close remaining connections after `graceMs`. A kept-alive connection stays
    * open for `idleMs` (default 0), and its next request is answered with `Connection: close`, so that its client does not send
-   * a request into a closed connection.
+   * a request into a closed connection. Connections are accepted, for one request each, until the open ones have gone, at most
+   * for `idleMs`.
    */
   close(graceMs: number, idleMs?: number): Promise<void>;
 }

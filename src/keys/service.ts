@@ -23,6 +23,8 @@ export { type KeyChecks, VERDICT_TTL_MS } from './verdicts.ts';
 
 /** Longer than any key: a longer header is refused without parsing. */
 const MAX_HEADER_LENGTH = 256;
+/** How long a key is kept after its revocation or expiry. */
+const ENDED_KEPT_MS = 90 * 86_400_000;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
 export interface KeyServiceDeps {
@@ -63,6 +65,8 @@ export interface KeyService extends KeyAdmin {
    */
   watch(authorizationHeader: string, onEnd: (why: unknown) => void): () => void;
   checks(): KeyChecks;
+  /** Remove keys that ended 90 days ago; returns their number. */
+  prune(): Promise<number>;
   /** Wait for pending writes. Call it before the database is closed. */
   close(): Promise<void>;
 }
@@ -142,6 +146,7 @@ export function createKeyService(deps: KeyServiceDeps): KeyService {
       };
     },
     checks: () => verdicts.checks(),
+    prune: () => repository.prune(clock.now() - ENDED_KEPT_MS),
     close: () => lastUsed.settle(),
   };
 }

@@ -375,3 +375,115 @@ describe('owners', () => {
     expect(await ownerOf(idOf('c'))).toBe(idOf('a'));
   });
 });
+
+describe('the work of many keys and events', () => {
+  /** Rows that the tables have read since the server started, by sequential scans and over indexes. */
+  const rowsRead = async (on: Database): Promise<number> => {
+    await sql`select pg_stat_force_next_flush()`.execute(on);
+    const { rows } = await sql<{ readonly read: string }>`
+      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes) as read`.execute(
+      on,
+    );
+    return Number(rows[0]?.read);
+  };
+
+  test('a claim reads a few rows, however many events of a key wait, also for a full receiver and after the limit of the hour', async () => {
+    const alone = createDatabase({ url: database.url, poolSize: 1, statementTimeoutMs: 10_000 });
+    try {
+      await seed(alertOf(1), [10]);
+      await seed(alertOf(2), [11]);
+      await sql`insert into alert_deliveries
+          (id, alert_id, owner_id, type, body, receiver, occurred_at, next_attempt_at, status, attempts)
+        select gen_random_uuid(), ${id(1)}::uuid, ${OWNER}, 'ping', '{}', ${'receiver-1.example'}, ${new Date(T - 1)}::timestamptz,
+          ${new Date(T - 1)}::timestamptz, 'pending', 0 from generate_series(1, 20000)`.execute(db);
+      await sql`analyze alert_deliveries`.execute(db);
+      const outbox = createAlertOutbox(alone, clock);
+      const claimed = async (begunPerHour: number) => {
+        const before = await rowsRead(alone);
+        const got = await outbox.claim({ owners: [OWNER], perReceiver: 2, perOwner: 4, begunPerHour });
+        expect((await rowsRead(alone)) - before).toBeLessThan(150);
+        return got?.url ?? null;
+      };
+      const [first, second] = ['https://receiver-1.example/hook', 'https://receiver-2.example/hook'];
+      expect([await claimed(100), await claimed(100), await claimed(100), await claimed(100)]).toEqual([
+        first,
+        first,
+        second,
+        null,
+      ]);
+      await sql`update alert_deliveries set leased_until = null, lease = null where leased_until is not null`.execute(
+        db,
+      );
+      // Attempts that began are repeated, and no new one begins.
+      nowMs = T + 1;
+      expect([await claimed(3), await claimed(3), await claimed(3), await claimed(3)]).toEqual([
+        first,
+        first,
+        second,
+        null,
+      ]);
+      await sql`update alert_deliveries set status = 'delivered', leased_until = null where first_attempt_at is not null`.execute(
+        db,
+      );
+      expect(await claimed(3)).toBeNull();
+    } finally {
+      await alone.destroy();
+    }
+  });
+
+  test('keys that ended are removed with the alerts of their owners, but for the origins of keys that have not', async () => {
+    const keys = createKeyRepository(db);
+    const [old, recent] = [T - 10 * HOUR_MS, T - HOUR_MS];
+    const add = async (
+      n: number,
+      from: number | null,
+      endedMs: number | null,
+      how: 'revoked' | 'expired' = 'revoked',
+    ) => {
+      const expiresAtMs = how === 'expired' ? endedMs : null;
+      const key = {
+        id: id(n),
+        prefix: `p${n}`,
+        secretHash: Buffer.alloc(32),
+        tier: 'partner',
+        label: '',
+        createdAtMs: T - 99 * HOUR_MS,
+      } as const;
+      await keys.insert({ ...key, expiresAtMs, rotatedFrom: from === null ? null : id(from) });
+      if (how === 'revoked' && endedMs !== null) await keys.revoke(`p${n}`, endedMs);
+    };
+    // A chain with a living end, a chain that ended, one that ended not long ago, and single keys.
+    await add(1, null, old);
+    await add(2, 1, old, 'expired');
+    await add(3, 2, null);
+    await add(4, null, old);
+    await add(5, 4, old);
+    await add(6, null, old);
+    await add(7, 6, recent);
+    await add(8, null, null);
+    await add(9, null, T + HOUR_MS, 'expired');
+    await alerts().insert(alertOf(50, { ownerId: id(1) }), 100);
+    await alerts().insert(alertOf(51, { ownerId: id(4) }), 100);
+    expect(await keys.prune(T - 5 * HOUR_MS)).toBe(2);
+    const left = (await keys.list()).map(({ prefix }) => prefix);
+    expect(left.sort()).toEqual(['p1', 'p2', 'p3', 'p6', 'p7', 'p8', 'p9']);
+    expect(await keys.rootOf(id(3))).toBe(id(1));
+    expect(await alerts().find(id(1), id(50))).not.toBeNull();
+    expect(await alerts().find(id(4), id(51))).toBeNull();
+  });
+
+  test('no key that is valid by the clock of the database is removed by a process whose clock is ahead', async () => {
+    const keys = createKeyRepository(db);
+    const year = 365 * 24 * HOUR_MS;
+    const key = {
+      id: id(1),
+      prefix: 'p1',
+      secretHash: Buffer.alloc(32),
+      tier: 'partner',
+      label: '',
+      createdAtMs: T,
+    } as const;
+    await keys.insert({ ...key, expiresAtMs: Date.now() + year, rotatedFrom: null });
+    expect(await keys.prune(Date.now() + 2 * year)).toBe(0);
+  });
+});

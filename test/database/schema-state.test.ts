@@ -29,11 +29,11 @@ describe('migrations', () => {
       'GRANT SELECT ON gateway_migrations TO "service";',
       'GRANT SELECT ON position_registrations TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON alert_jobs TO "service";',
-      'GRANT SELECT, INSERT, UPDATE ON api_keys TO "service";',
       'GRANT SELECT, INSERT, UPDATE ON position_proxies TO "service";',
       ...[
         'alert_deliveries',
         'alerts',
+        'api_keys',
         'apy_samples',
         'drift_history',
         'drift_sightings',

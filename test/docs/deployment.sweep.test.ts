@@ -8,6 +8,7 @@ import { validate as validateDockerfile } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
@@ -162,7 +163,15 @@ describe('deploy/kubernetes', () => {
     };
   }
   const { items } = parse(read('deploy/kubernetes/spiral-gateway.yaml')) as { readonly items: readonly Manifest[] };
-  const KINDS = { ConfigMap, Deployment, Job, Service, PodDisruptionBudget, HorizontalPodAutoscaler } as const;
+  const KINDS = {
+    ConfigMap,
+    Deployment,
+    Job,
+    NetworkPolicy,
+    Service,
+    PodDisruptionBudget,
+    HorizontalPodAutoscaler,
+  } as const;
 
   test('behavior: each manifest follows the schema of its kind', () => {
     expect(items.length).toBeGreaterThan(5);

@@ -210,7 +210,7 @@ describe('queries of the dashboard and the alarms', () => {
     const guide = read('docs/operations.md');
     const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Nodes'));
     const rows = [...section.matchAll(/^\| <a id="([a-z]+)"><\/a>([A-Z]\w+) \| (critical|warning|info) \|/gm)];
-    expect(rows.map(([, anchor, name, severity]) => [`docs/operations.md#${anchor}`, name, severity])).toEqual(
+    expect(rows.map(([, anchor, name, severity]) => [`{{ $externalLabels.runbooks }}/docs/operations.md#${anchor}`, name, severity])).toEqual(
       rules.map(({ alert, labels, annotations }) => [annotations.runbook_url, alert, labels.severity]),
     );
   });

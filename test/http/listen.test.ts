@@ -40,6 +40,24 @@ describe('listen', () => {
     agent.destroy();
   });
 
+  test('behavior: while open connections are leaving, a new one gets one answer; the listening socket closes last', async () => {
+    const listening = await listen((_req, res) => res.end('done'), place);
+    const get = (agent: Agent) =>
+      new Promise<string | undefined>((resolve, reject) => {
+        const sent = request(listening.url, { agent }, (received) => {
+          received.resume().once('end', () => resolve(received.headers.connection));
+        });
+        sent.once('error', reject).end();
+      });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect(await get(agent)).toBe('keep-alive');
+    const closed = listening.close(10_000, 10_000);
+    // The open connection, the next one of the same client, and one of another client.
+    expect([await get(agent), await get(agent), await get(new Agent())]).toEqual(['close', 'close', 'close']);
+    await closed;
+    await expect(get(agent)).rejects.toThrow('ECONNREFUSED');
+  });
+
   test('behavior: cuts off a reader that reads nothing, but not a slow one', async () => {
     let cut: () => void = () => {};
     const wasCut = new Promise<void>((resolve) => {

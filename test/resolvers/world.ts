@@ -165,6 +165,7 @@ const oneAlert: Services['alerts'] = {
   placeOf: async () => 1n,
   eventsAfter: async () => [],
   newestEvent: async () => 1n,
+  newestEventOf: async () => 1n,
 };
 
 /** No position was ever opened. */

@@ -15,6 +15,8 @@ export interface AlertEventRepository {
   after(ownerId: string, seq: bigint, limit: number): Promise<readonly AlertDelivery[]>;
   /** The place of the newest event of all owners; 0 without one. */
   newest(): Promise<bigint>;
+  /** The place of the newest event of each owner that has one after a place. */
+  newestByOwner(seq: bigint): Promise<ReadonlyMap<string, bigint>>;
   /** Deliver an event again, now, with all its attempts. `null` = there is none, or it is being delivered. */
   redeliver(ownerId: string, id: string): Promise<AlertDelivery | null>;
   /** Remove events of 30 days ago; return their number. */
@@ -74,6 +76,15 @@ export function createAlertEventRepository(db: Database, clock: Clock): AlertEve
         .select(sql<string>`coalesce(max(seq), 0)`.as('seq'))
         .executeTakeFirstOrThrow();
       return BigInt(seq);
+    },
+    newestByOwner: async (seq) => {
+      const rows = await db
+        .selectFrom('alert_deliveries')
+        .select(['owner_id', sql<string>`max(seq)`.as('newest')])
+        .where('seq', '>', String(seq))
+        .groupBy('owner_id')
+        .execute();
+      return new Map(rows.map(({ owner_id, newest }) => [owner_id, BigInt(newest)]));
     },
     redeliver: async (ownerId, id) => {
       const row = await db

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { OutboxState } from '../../domain/alerts/jobs.ts';
 import type { AlertDelivery, AlertSecret, EarlierSecret } from '../../domain/alerts/records.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -138,27 +138,51 @@ function isDue(nowMs: number) {
   return sql`(next_attempt_at <= ${new Date(nowMs)}::timestamptz or next_attempt_at > ${latest}::timestamptz)`;
 }
 
+/**
+ * The claim looks at the first event of each owner, receiver and kind (new, or to be repeated), found by steps over one index, so
+ * that its cost grows with the receivers that wait and not with their events. Only leased events are passed over, which are few.
+ */
 function claimStatement({ owners, perReceiver, perOwner, begunPerHour }: ClaimLimits, lease: string, nowMs: number) {
   const now = sql`${new Date(nowMs)}::timestamptz`;
   const isLeased = sql`leased_until >= clock_timestamp()`;
+  const isFree = sql`(leased_until is null or not ${isLeased})`;
+  const place = sql`owner_id, receiver, (first_attempt_at is null)`;
+  const first = (due: RawBuilder<unknown>) => sql`
+    (select seq, next_attempt_at from alert_deliveries as event
+      where status = 'pending' and event.owner_id = waiting.owner_id and event.receiver = waiting.receiver
+        and (event.first_attempt_at is null) = waiting.is_new and ${due} and ${isFree}
+      order by next_attempt_at, seq limit 1)`;
   return sql<ClaimedRow>`
-    with leased as (
-      select owner_id, receiver from alert_deliveries where status = 'pending' and ${isLeased}
+    with recursive leased as (
+      select owner_id, receiver from alert_deliveries
+      where leased_until is not null and status = 'pending' and ${isLeased}
     ), begun as (${begunStatement(begunPerHour, nowMs)}
+    ), waiting (owner_id, receiver, is_new) as (
+      (select ${place} from alert_deliveries where status = 'pending' order by ${place} limit 1)
+      union all
+      select step.* from waiting cross join lateral (
+        select ${place} from alert_deliveries where status = 'pending'
+          and (${place}) > (waiting.owner_id, waiting.receiver, waiting.is_new)
+        order by ${place} limit 1
+      ) as step
     ), next as (
-      select seq from alert_deliveries as due
-      where status = 'pending' and ${isDue(nowMs)} and (leased_until is null or not ${isLeased})
-        and owner_id = any(${[...owners]}::text[])
-        and (first_attempt_at is not null or not exists (select from begun where begun.owner_id = due.owner_id))
-        and (select count(*) from leased where leased.receiver = due.receiver) < ${perReceiver}
-        and (select count(*) from leased where leased.owner_id = due.owner_id) < ${perOwner}
-      order by (select count(*) from leased where leased.owner_id = due.owner_id), next_attempt_at, seq
-      limit 1 for update skip locked
+      select due.seq from waiting cross join lateral (
+        ${first(sql`next_attempt_at <= ${now}`)}
+        union all ${first(sql`next_attempt_at > ${new Date(nowMs + MAX_WAIT_MS)}::timestamptz`)}
+      ) as due
+      where owner_id = any(${[...owners]}::text[])
+        and (not is_new or not exists (select from begun where begun.owner_id = waiting.owner_id))
+        and (select count(*) from leased where leased.receiver = waiting.receiver) < ${perReceiver}
+        and (select count(*) from leased where leased.owner_id = waiting.owner_id) < ${perOwner}
+      order by (select count(*) from leased where leased.owner_id = waiting.owner_id), next_attempt_at, due.seq
+      limit 1
+    ), free as (
+      select seq from alert_deliveries where seq = (select seq from next) for update skip locked
     )
     update alert_deliveries as taken
     set lease = ${lease}::uuid, leased_until = clock_timestamp() + make_interval(secs => ${LEASE_SEC}),
       attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ${now})
-    from next, alerts
-    where taken.seq = next.seq and alerts.id = taken.alert_id
+    from free, alerts
+    where taken.seq = free.seq and alerts.id = taken.alert_id
     returning taken.*, alerts.url, alerts.secret_salt, alerts.secret_version, alerts.earlier_secrets`;
 }

@@ -1,13 +1,15 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { cut } from './clients.ts';
-import { problemOf } from './problems.ts';
+import { type DatabaseProblem, problemOf } from './problems.ts';
 import type { Rest } from './rest.ts';
 import type { DatabaseWatch } from './watch.ts';
 
 export interface GuardDeps {
   readonly watch: DatabaseWatch;
   readonly rest: Rest;
+  /** Why no statement may be sent; `null` = they may. */
+  readonly withheld?: (() => Promise<DatabaseProblem | null>) | undefined;
   /** Whether the connections of this pool have no limits of time of their own. Called when one was refused for them. */
   readonly leaveOutLimits: () => void;
   /** Statements that set the limits of time within a transaction; `null` = the connection has them. */
@@ -43,6 +45,8 @@ export function guardPool(pool: pg.Pool, deps: GuardDeps): PostgresPool {
 
   return {
     connect: async () => {
+      const withheld = (await deps.withheld?.()) ?? null;
+      if (withheld !== null) throw watch.failed(withheld);
       if (!(await rest.allows())) throw watch.failed('silent');
       try {
         return guardClient(await open().catch(openPlain), deps);

@@ -47,6 +47,10 @@ export const DATABASE_PROBLEMS = {
     reason: 'rejected',
     todo: 'Point DATABASE_URL at the primary; see default_transaction_read_only of the role.',
   },
+  other_schema: {
+    reason: 'rejected',
+    todo: 'Run "npm run migrate" with a role that may create tables, or deploy the version that the migrations need.',
+  },
   too_many_connections: {
     reason: 'server_error',
     todo: 'Raise max_connections, put a pooler in front, or lower DATABASE_POOL_SIZE.',

@@ -15,6 +15,7 @@ import { alertRequests } from './0014-alert-requests.ts';
 import { alertLoops } from './0015-alert-loops.ts';
 import { alertStaleGroups } from './0016-alert-stale-groups.ts';
 import { indexerHeadTime } from './0017-indexer-head-time.ts';
+import { alertClaims } from './0018-alert-claims.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   alertLoops,
   alertStaleGroups,
   indexerHeadTime,
+  alertClaims,
 ];

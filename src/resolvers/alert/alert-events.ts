@@ -33,13 +33,17 @@ export async function watchAlertEvents(ctx: AppContext): Promise<AsyncIterableIt
   // Nobody ends the feed of a reader that left while its place was looked up.
   if (ctx.readerLeft?.aborted) feed.return();
   else ctx.readerLeft?.addEventListener('abort', () => feed.return(), { once: true });
+  let isBehind = true;
   return follow(feed, ctx, async () => {
-    const newest = await alerts.newestEvent();
+    // Events of other keys cause no reading.
+    const newest = await alerts.newestEventOf(keyId);
+    isBehind ||= place < newest;
     const events: AlertDelivery[] = [];
-    for (let reads = 0; place < newest && reads < MAX_READS; reads += 1) {
+    for (let reads = 0; isBehind && reads < MAX_READS; reads += 1) {
       const page = await alerts.eventsAfter(keyId, place, EVENTS_PER_READ);
       events.push(...page);
-      place = page.at(-1)?.seq ?? newest;
+      isBehind = page.length === EVENTS_PER_READ;
+      place = page.at(-1)?.seq ?? (newest > place ? newest : place);
     }
     return events;
   });

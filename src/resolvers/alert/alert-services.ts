@@ -49,6 +49,8 @@ export interface AlertsPort {
   eventsAfter(keyId: string, seq: bigint, limit: number): Promise<readonly AlertDelivery[]>;
   /** The place of the newest event of all keys, 0 without one; read at most once a second, unless it is asked for `now`. */
   newestEvent(asOf?: 'now'): Promise<bigint>;
+  /** The place of the newest event of a key since this process first asked for one, 0 without one; read as `newestEvent`. */
+  newestEventOf(keyId: string): Promise<bigint>;
 }
 
 export interface AlertServices {

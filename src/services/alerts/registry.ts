@@ -38,7 +38,29 @@ export interface AlertRegistry extends AlertsPort {
 /** Create the port over which partners manage their alerts. */
 export function createAlertRegistry(deps: AlertRegistryDeps): AlertRegistry {
   const { alerts, events, ownerOf, clock, pepper } = deps;
-  let newest: { readonly untilMs: number; readonly seq: Promise<bigint> } | undefined;
+  let newest: { readonly untilMs: number; readonly read: Promise<bigint> } | undefined;
+  let newestRead: bigint | undefined;
+  const newestByOwner = new Map<string, bigint>();
+  /** Read the newest event, and which owners have events since the reading before. */
+  const readNewest = async (): Promise<bigint> => {
+    if (newestRead === undefined) {
+      newestRead = await events.newest();
+      return newestRead;
+    }
+    for (const [ownerId, seq] of await events.newestByOwner(newestRead)) {
+      newestByOwner.set(ownerId, seq);
+      if (seq > newestRead) newestRead = seq;
+    }
+    return newestRead;
+  };
+  const newestEvent = (asOf?: 'now'): Promise<bigint> => {
+    if (asOf === 'now') return events.newest();
+    const nowMs = clock.now();
+    if (newest === undefined || nowMs >= newest.untilMs || nowMs < newest.untilMs - NEWEST_FOR_MS) {
+      newest = { untilMs: nowMs + NEWEST_FOR_MS, read: readNewest() };
+    }
+    return newest.read;
+  };
   return {
     create: async (keyId, { rule, url: text, label, idempotencyKey }) => {
       const url = parseTarget(text, deps.allowedTargets, 'input.webhookUrl');
@@ -90,12 +112,11 @@ export function createAlertRegistry(deps: AlertRegistryDeps): AlertRegistry {
       return found && (found.ownerId === ownerId ? found.seq : 'other_key');
     },
     eventsAfter: async (keyId, seq, limit) => events.after(await ownerOf(keyId), seq, limit),
-    newestEvent: (asOf) => {
-      const nowMs = clock.now();
-      if (asOf === 'now' || newest === undefined || nowMs >= newest.untilMs || nowMs < newest.untilMs - NEWEST_FOR_MS) {
-        newest = { untilMs: nowMs + NEWEST_FOR_MS, seq: events.newest() };
-      }
-      return newest.seq;
+    newestEvent,
+    newestEventOf: async (keyId) => {
+      const ownerId = await ownerOf(keyId);
+      await newestEvent();
+      return newestByOwner.get(ownerId) ?? 0n;
     },
     forgetNewest() {
       newest = undefined;

@@ -78,12 +78,14 @@ describe('SIGTERM', () => {
         expect(status).toBe(200);
         answered += 1;
         served.add(n);
-        if (connection === 'close') return;
+        if (connection === 'close') break;
         if (n % 4 === 0) await new Promise((resolve) => setTimeout(resolve, 100 + 50 * n));
       }
+      // The next request of a client that was told to leave comes over a new connection, at once.
+      const again = await get(agent, `${service.url}/v1/strategies?limit=1`);
+      expect([again.status, again.connection]).toEqual([200, 'close']);
     };
     const clients = agents.map(untilToldToLeave);
-    // A connection that the process has not accepted yet ends with its listening socket.
     await eventually(
       () => served.size === agents.length && answered > 64,
       (isBusy) => isBusy,

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { createDatabase } from '../../../src/database/client.ts';
@@ -150,5 +151,45 @@ describe('borrow-rate histories while Postgres is stopped', () => {
     await postgres.start();
     service.clock.advance(10_000);
     expect((await service.get(HISTORIES)).status).toBe(200);
+  });
+});
+
+describe('a start while Postgres is stopped', () => {
+  const migrated = async (statement: RawBuilder<unknown>) => {
+    const db = createDatabase({ url: postgres.url, poolSize: 1, statementTimeoutMs: 5_000 });
+    await statement.execute(db);
+    await db.destroy();
+  };
+  const problem = async () => (await service.get('/health')).body.database.problem;
+
+  test('behavior: serves public reads, answers keys with 503, and checks the schema before it uses a database that is back', async () => {
+    await service.restart({ START_WAIT_SEC: '0', KEY_GRACE_SEC: '0' });
+    expect((await service.get('/v1/strategies')).body.strategies.length).toBeGreaterThan(0);
+    expect((await service.get('/ready')).status).toBe(200);
+    expect([await statusOf('partner'), await statusOf('ops'), await problem()]).toEqual([503, 503, 'unreachable']);
+    await postgres.start();
+    const newer = '9999_newer';
+    await migrated(sql`insert into gateway_migrations (name, requires) values (${newer}, ${newer})`);
+    service.clock.advance(2_000);
+    expect([await statusOf('partner'), await problem()]).toEqual([503, 'other_schema']);
+    expect(logs.take().join()).toContain(`the database has the migrations ${newer}`);
+    await migrated(sql`delete from gateway_migrations where name = ${newer}`);
+    service.clock.advance(2_000);
+    expect([await statusOf('partner'), await statusOf('revoked')]).toEqual([200, 401]);
+    expect(logs.take().filter((line) => line.includes('database ready'))).toHaveLength(1);
+    await service.restart({ KEY_GRACE_SEC: String(GRACE_SEC) });
+  });
+
+  test('error: a schema or a password that does not fit ends a start while Postgres answers', async () => {
+    await postgres.start();
+    const newer = '9999_newer';
+    await migrated(sql`insert into gateway_migrations (name, requires) values (${newer}, ${newer})`);
+    await expect(service.restart({ START_WAIT_SEC: '0' })).rejects.toThrow(
+      'which need a version that knows 9999_newer',
+    );
+    await migrated(sql`delete from gateway_migrations where name = ${newer}`);
+    const wrong = Object.assign(new URL(postgres.url), { pathname: '/missing' }).href;
+    await expect(service.restart({ START_WAIT_SEC: '0', DATABASE_URL: wrong })).rejects.toThrow('no_such_database');
+    await service.restart();
   });
 });
