@@ -210,9 +210,13 @@ describe('queries of the dashboard and the alarms', () => {
     const guide = read('docs/operations.md');
     const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Nodes'));
     const rows = [...section.matchAll(/^\| <a id="([a-z]+)"><\/a>([A-Z]\w+) \| (critical|warning|info) \|/gm)];
-    expect(rows.map(([, anchor, name, severity]) => [`{{ $externalLabels.runbooks }}/docs/operations.md#${anchor}`, name, severity])).toEqual(
-      rules.map(({ alert, labels, annotations }) => [annotations.runbook_url, alert, labels.severity]),
-    );
+    expect(
+      rows.map(([, anchor, name, severity]) => [
+        `{{ $externalLabels.runbooks }}/docs/operations.md#${anchor}`,
+        name,
+        severity,
+      ]),
+    ).toEqual(rules.map(({ alert, labels, annotations }) => [annotations.runbook_url, alert, labels.severity]));
   });
 
   test('behavior: every alarm has a firing and a non-firing case', () => {
