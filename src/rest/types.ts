@@ -229,7 +229,12 @@ type BodyObject = Readonly<Record<string, unknown>>;
 export interface Beside<Params, Body> {
   /** Values of its input that the body repeats. */
   readonly repeated?:
-    | { readonly schema: z.ZodObject; readonly of: (input: RowInput<Params, Body>, body: BodyObject) => object }
+    | {
+        readonly schema: z.ZodObject;
+        readonly of: (input: RowInput<Params, Body>, body: BodyObject) => object;
+        /** The field of the body that they follow; absent: they are the first. */
+        readonly after?: string | undefined;
+      }
     | undefined;
   /**
    * Check what was found. `null` = the object does not exist.

@@ -46,7 +46,8 @@ function noneIn({ gaps }: Data): IsNone {
 type Step = (data: Data, body: Body, isNone: IsNone) => void;
 
 function step(member: Member, vocabulary: Vocabulary, namesOf: NamesOf): Step {
-  const { name, keepsNull, field } = member;
+  const { name, keepsNull } = member;
+  const fieldNames = [...member.fieldNames];
   const conversion = conversionOf(member, vocabulary.conversions);
   const format = formatterOf(member, vocabulary);
   const put = putterOf(member);
@@ -55,7 +56,7 @@ function step(member: Member, vocabulary: Vocabulary, namesOf: NamesOf): Step {
     // Not selected for the type of this object.
     if (value === undefined) return;
     if (value === null && !conversion?.takesNull) {
-      if (keepsNull === 'always' || (keepsNull === 'ifNone' && isNone(field.name))) put(body, null);
+      if (keepsNull === 'always' || (keepsNull === 'ifNone' && fieldNames.some(isNone))) put(body, null);
       return;
     }
     const formatted = value === null ? null : format(value, isNone);
@@ -126,12 +127,14 @@ function namesIn(shape: Shape): NamesOf {
 function listNames(shape: Shape): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   const visit = ({ members }: Shape, graph: string, body: string): void => {
-    for (const { field, name, place, shape: below, isHidden } of members) {
+    for (const { field, fieldNames, name, place, shape: below, isHidden } of members) {
       if (isHidden) continue;
-      const path = dotted(graph, field.name);
       const shown = [body, ...(place ?? [name])].filter(Boolean).join('.');
-      if (place?.length !== 0) names.set(path, [...(names.get(path) ?? []), shown]);
-      if (below && isObjectType(getNamedType(getNullableType(field.type)))) visit(below, path, shown);
+      for (const fieldName of fieldNames) {
+        const path = dotted(graph, fieldName);
+        if (place?.length !== 0) names.set(path, [...(names.get(path) ?? []), shown]);
+        if (below && isObjectType(getNamedType(getNullableType(field.type)))) visit(below, path, shown);
+      }
     }
   };
   visit(shape, '', '');

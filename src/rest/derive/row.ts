@@ -38,7 +38,9 @@ function answered<Params, Body>(
       const body = answer.body(data);
       check?.(body as never, input as RowInput<Params, Body>);
       if (body === null) throw new Error(`${operation} answered neither data nor an error`);
-      return repeated ? { ...(body as object), ...repeated.of(input as RowInput<Params, Body>, body as never) } : body;
+      if (repeated === undefined) return body;
+      const shown = body as Readonly<Record<string, unknown>>;
+      return inserted(shown, repeated.of(input as RowInput<Params, Body>, shown), repeated.after);
     },
     response: {
       deprecations: () => answer.deprecations(),
@@ -62,4 +64,11 @@ interface ObjectSchema extends JsonSchema {
 function joined(whole: JsonSchema, more: JsonSchema): JsonSchema {
   const [a, b] = [whole, more] as [ObjectSchema, ObjectSchema];
   return { ...a, required: [...a.required, ...(b.required ?? [])], properties: { ...a.properties, ...b.properties } };
+}
+
+/** An object with more members after one of its own, or before all. Those that it has too are replaced. */
+function inserted(body: Readonly<Record<string, unknown>>, more: object, after: string | undefined): object {
+  const own = Object.entries(body).filter(([name]) => !(name in more));
+  const place = own.findIndex(([name]) => name === after) + 1;
+  return Object.fromEntries([...own.slice(0, place), ...Object.entries(more), ...own.slice(place)]);
 }

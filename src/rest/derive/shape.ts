@@ -30,6 +30,8 @@ export interface Member extends Marks {
   /** Name in the answer of the operation. */
   readonly name: string;
   readonly field: GraphQLField<unknown, unknown>;
+  /** The names of its fields in the graph: types may have different ones under one name of the answer. */
+  readonly fieldNames: ReadonlySet<string>;
   /** The types of the object that have it; the rest has not selected it. */
   readonly types: ReadonlySet<string>;
   /** Whether every type of the object has it. */
@@ -72,6 +74,7 @@ function possibleTypes(schema: GraphQLSchema, type: GraphQLCompositeType): reado
 interface Selected {
   readonly name: string;
   readonly field: GraphQLField<unknown, unknown>;
+  readonly fieldNames: ReadonlySet<string>;
   readonly marks: Marks;
   readonly types: ReadonlySet<string>;
   readonly sets: readonly SelectionSetNode[];
@@ -105,6 +108,7 @@ function objectShape(
       selected.set(name, {
         name,
         field: known?.field ?? field,
+        fieldNames: new Set([...(known?.fieldNames ?? []), field.name]),
         marks: known?.marks ?? marksOf(node),
         types: new Set([...(known?.types ?? []), ...types]),
         sets: [...(known?.sets ?? []), ...(node.selectionSet ? [node.selectionSet] : [])],
@@ -112,12 +116,13 @@ function objectShape(
     }
   };
   for (const set of sets) collect(type, new Set(all), set);
-  const members = [...selected.values()].map(({ name, field, marks, types, sets: below }): Member => {
+  const members = [...selected.values()].map(({ name, field, fieldNames, marks, types, sets: below }): Member => {
     const inner = getNamedType(field.type);
     return {
       ...marks,
       name,
       field,
+      fieldNames,
       types,
       isAlways: all.every((one) => types.has(one)),
       shape: isCompositeType(inner) && below.length > 0 ? objectShape(schema, fragments, inner, below) : undefined,

@@ -144,6 +144,7 @@ export function priceRoutes(options: RouteOptions): AnyRoute[] {
       repeated: {
         schema: z.object({ currency: z.literal('usd').describe('Currency of the values.') }),
         of: () => ({ currency: 'usd' }),
+        after: 'aggregate',
       },
       errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
       examples: [

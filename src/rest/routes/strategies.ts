@@ -23,7 +23,11 @@ export function strategyRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
       },
       params: z.object({ chainId: chainIdParam({ chainIds, defaultChainId }), ...maxAgeParam }),
       variables: ({ params }) => params,
-      repeated: { schema: z.object({ chainId: chainIdNumber() }), of: ({ params: { chainId } }) => ({ chainId }) },
+      repeated: {
+        schema: z.object({ chainId: chainIdNumber() }),
+        of: ({ params: { chainId } }) => ({ chainId }),
+        after: 'asOf',
+      },
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'Ethereum, the default' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),

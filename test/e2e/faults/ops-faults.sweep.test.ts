@@ -61,11 +61,11 @@ describe.each(FAULTS)('%s down', (provider, fail, heal) => {
     expect(live.text).not.toMatch(/127\.0\.0\.1|postgres:|select /);
 
     const { body } = await service.graphql(
-      '{ ops { report(chainId: 1) { freshness { status } failure { provider } } } }',
+      '{ ops { reports(chainIds: [1]) { items { freshness { status } failure { provider } } } } }',
       {},
       OPS,
     );
-    expect(body.data.ops.report).toEqual({ freshness: { status: 'STALE' }, failure: { provider } });
+    expect(body.data.ops.reports.items).toEqual([{ freshness: { status: 'STALE' }, failure: { provider } }]);
 
     await heal();
     service.clock.advance(MINUTE_MS);
