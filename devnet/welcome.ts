@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { SAMPLE_KEYS, type World } from './index.ts';
 
 export interface WelcomeOptions {
@@ -34,5 +35,17 @@ Try:
 
 `);
   await warmed;
-  write('Ready: every source was read once.\n');
+  await untilReady(url);
+  write('Ready. The costs of selling are measured one by one, within the limits of the venues.\n');
+}
+
+/** Wait until the service is ready, or has stopped. */
+async function untilReady(url: string): Promise<void> {
+  const statusOf = () =>
+    fetch(`${url}/ready`).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  for (let status = await statusOf(); status === 503; status = await statusOf())
+    await setTimeout(250, undefined, { ref: false });
 }

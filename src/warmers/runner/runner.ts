@@ -28,7 +28,7 @@ export interface WarmerRunnerDeps {
 }
 
 export interface WarmerRunner {
-  /** Run every warmer once, phase by phase, then each at its cadence. Resolves after the first round. */
+  /** Run every warmer once, phase by phase, then each at its cadence. Resolves after the first round, but for long runs. */
   start(): Promise<void>;
   /**
    * Run a warmer completely now, or join its current run. `lending-state` without a chain runs it on every chain.
@@ -136,7 +136,10 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     start: async () => {
       for (const phase of [0, 1, 2]) {
         if (stopping) return;
-        await Promise.all(entries.filter((entry) => entry.warmer.phase === phase).map(runScheduled));
+        const turns = entries
+          .filter(({ warmer }) => warmer.phase === phase)
+          .map((entry) => ({ isLong: entry.warmer.isLong === true, turn: runScheduled(entry) }));
+        await Promise.all(turns.filter(({ isLong }) => !isLong).map(({ turn }) => turn));
       }
     },
     refresh: async (name) => {
