@@ -141,6 +141,27 @@ function charged(state: BudgetState, allowances: readonly Allowance[], units: nu
   return { ...state, fullAtMs, spentByHour, sinceMs: Math.min(state.sinceMs ?? nowMs, nowMs) };
 }
 
+/**
+ * The state without times that cannot be: those of a clock that was set back, or of a process whose clock is ahead. They run down
+ * from now on. `null` = there are none.
+ */
+export function settled(
+  rules: BudgetRules,
+  state: BudgetState,
+  { traffic }: Spending,
+  nowMs: number,
+): BudgetState | null {
+  const heldUntilMs = Math.min(state.heldUntilMs, nowMs + MAX_HOLD_MS);
+  const fullAtMs = { ...state.fullAtMs };
+  for (const allowance of allowancesOf(rules, state.stated, traffic)) {
+    const full = nowMs + allowance.most * allowance.msPerUnit;
+    if ((fullAtMs[allowance.key] ?? 0) > full) fullAtMs[allowance.key] = full;
+  }
+  const isSame =
+    heldUntilMs === state.heldUntilMs && Object.entries(fullAtMs).every(([key, at]) => at === state.fullAtMs[key]);
+  return isSame ? null : { ...state, heldUntilMs, fullAtMs };
+}
+
 /** Charge a request that is sent now, or say how long it has to wait, ms. */
 export function spend(
   rules: BudgetRules,

@@ -5,6 +5,7 @@ import {
   forecasts,
   learn,
   type Spending,
+  settled,
   spend,
   spentInDay,
   type Told,
@@ -102,7 +103,7 @@ export function createBudget(deps: BudgetDeps): Budget {
         await update((state) => {
           const spent = spend(rules, state, spending, clock.now());
           waitMs = 'waitMs' in spent ? spent.waitMs : 0;
-          return 'waitMs' in spent ? null : spent.state;
+          return 'waitMs' in spent ? settled(rules, state, spending, clock.now()) : spent.state;
         });
         if (waitMs === 0) return null;
         waitedMs += waitMs;

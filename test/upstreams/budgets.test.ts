@@ -70,6 +70,24 @@ describe('createBudget', () => {
     expect(budget.seen()).toEqual(before);
   });
 
+  it('behavior: a clock that was set back by a day holds no request for longer than the limit itself', async () => {
+    let nowMs = 10 * 86_400_000;
+    const sleep = async (ms: number) => {
+      nowMs += ms;
+    };
+    const budget = createBudget({ clock: { now: () => nowMs }, sleep, name: 'a', rules });
+    await budget.take({ cost: 1, traffic: 'waiting' });
+    await budget.told({ cost: 1, traffic: 'waiting' }, { refusedForMs: 2_000, windows: {} });
+    nowMs -= 86_400_000;
+    let refused = 0;
+    while ((await budget.take({ cost: 1, traffic: 'waiting' })) !== null && refused < 100) {
+      refused += 1;
+      nowMs += 10_000;
+    }
+    // A refusal of a provider holds for 300 s at most.
+    expect(refused).toBeLessThanOrEqual(32);
+  });
+
   it('behavior: a clock that stands still ends the wait', async () => {
     const budget = createBudget({ clock: { now: () => 1 }, sleep: async () => {}, name: 'a', rules });
     for (let i = 0; i < 15; i += 1) await budget.take(BACKGROUND);
