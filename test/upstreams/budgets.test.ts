@@ -77,7 +77,7 @@ describe('createBudget', () => {
     };
     const budget = createBudget({ clock: { now: () => nowMs }, sleep, name: 'a', rules });
     await budget.take({ cost: 1, traffic: 'waiting' });
-    await budget.told({ cost: 1, traffic: 'waiting' }, { refusedForMs: 2_000, windows: {} });
+    await budget.told({ cost: 1, traffic: 'waiting' }, { refusedForMs: 2_000, windows: [] });
     nowMs -= 86_400_000;
     let refused = 0;
     while ((await budget.take({ cost: 1, traffic: 'waiting' })) !== null && refused < 100) {
