@@ -5,13 +5,11 @@ export interface WelcomeOptions {
   readonly world: World;
   /** URL of the service. */
   readonly url: string;
-  /** Resolves when the first round of warmers is over. */
-  readonly warmed: Promise<void>;
   readonly write: (text: string) => void;
 }
 
-/** Print the addresses of the local world and the first requests to try, then the end of the first round. */
-export async function printWelcome({ world, url, warmed, write }: WelcomeOptions): Promise<void> {
+/** Print the addresses of the local world and the first requests to try, then that the service is ready. */
+export async function printWelcome({ world, url, write }: WelcomeOptions): Promise<void> {
   const keys = [...SAMPLE_KEYS].map(([key, { tier }]) => `${key} (${tier})`).join(', ');
   write(`
 spiral-gateway, local world: nothing here is real money, nothing leaves this machine.
@@ -34,7 +32,6 @@ Try:
   curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { strategyId apyPct } } }"}'
 
 `);
-  await warmed;
   await untilReady(url);
   write('Ready. The costs of selling are measured one by one, within the limits of the venues.\n');
 }

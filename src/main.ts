@@ -75,7 +75,7 @@ async function main(): Promise<void> {
       tracing,
     });
     await app.start();
-    if (world) await world.welcome(app.url, app.warmed);
+    if (world) await world.welcome(app.url);
     else logger.info({ url: app.url, role: env.ROLE, metricsUrl: app.metricsUrl ?? undefined }, 'listening');
   } catch (error) {
     await stop();
@@ -114,8 +114,7 @@ async function startLocalWorld(env: Env, say: (text: string) => void) {
   });
   return {
     ...world,
-    welcome: (url: string, warmed: Promise<void>) =>
-      printWelcome({ world, url, warmed, write: (text) => process.stdout.write(text) }),
+    welcome: (url: string) => printWelcome({ world, url, write: (text) => process.stdout.write(text) }),
   };
 }
 

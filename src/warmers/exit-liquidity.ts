@@ -106,7 +106,6 @@ export function createExitLiquidityWarmer(
     groups: ['exitLiquidity'],
     everySec: Math.ceil(everySec / RUNS_PER_SWEEP),
     phase: 2,
-    isLong: true,
     run: async (signal: AbortSignal, mode: RunMode) => {
       const attemptedAtMs = clock.now();
       const queue = mode === 'all' ? [...collaterals] : due();

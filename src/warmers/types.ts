@@ -33,8 +33,6 @@ export interface Warmer {
   readonly everySec: number;
   /** Start-up phase: a later phase needs the values of the earlier ones. */
   readonly phase: 0 | 1 | 2;
-  /** Whether a run is paced by the budget of a provider over minutes: a start does not wait for it. */
-  readonly isLong?: boolean | undefined;
   run(signal: AbortSignal, mode: RunMode): Promise<RunReport>;
 }
 

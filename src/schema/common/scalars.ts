@@ -187,6 +187,6 @@ builder.addScalarType('URL', GraphQLURL, {
 
 builder.scalarType('PortfolioDocument', {
   description: 'A wallet of the report as one JSON object, as `GET /v1/ops/portfolios` has it.',
-  specifiedByURL: '/openapi.json#/components/schemas/Portfolio',
+  specifiedByURL: '/openapi.json#/components/schemas/OpsPortfolio',
   serialize: (value) => value,
 });

@@ -28,7 +28,7 @@ export interface WarmerRunnerDeps {
 }
 
 export interface WarmerRunner {
-  /** Run every warmer once, phase by phase, then each at its cadence. Resolves after the first round, but for long runs. */
+  /** Run every warmer once, phase by phase, then each at its cadence. Resolves after the first round. */
   start(): Promise<void>;
   /**
    * Run a warmer completely now, or join its current run. `lending-state` without a chain runs it on every chain.
@@ -136,10 +136,7 @@ export function createWarmerRunner(deps: WarmerRunnerDeps): WarmerRunner {
     start: async () => {
       for (const phase of [0, 1, 2]) {
         if (stopping) return;
-        const turns = entries
-          .filter(({ warmer }) => warmer.phase === phase)
-          .map((entry) => ({ isLong: entry.warmer.isLong === true, turn: runScheduled(entry) }));
-        await Promise.all(turns.filter(({ isLong }) => !isLong).map(({ turn }) => turn));
+        await Promise.all(entries.filter((entry) => entry.warmer.phase === phase).map(runScheduled));
       }
     },
     refresh: async (name) => {
