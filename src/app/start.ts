@@ -14,7 +14,7 @@ export class StartError extends StartupError {
 }
 
 /** Postgres gives no usable answer. */
-export class DatabaseStartError extends StartError {
+class DatabaseStartError extends StartError {
   readonly problem: DatabaseProblem;
   constructor(problem: DatabaseProblem, message: string, options: ErrorOptions) {
     super(message, options);

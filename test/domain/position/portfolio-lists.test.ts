@@ -47,9 +47,9 @@ describe('filters of items', () => {
     ['a value above the least', { minValueUsd: new Decimal('40.01') }, [V, 'p7']],
     ['headroom at the least', { minHeadroomPct: new Decimal('9') }, ['p1', 'p8']],
     ['headroom above the least', { minHeadroomPct: new Decimal('9.01') }, ['p1']],
-    ['headroom at the most', { maxHeadroomPct: new Decimal('9') }, ['p7', 'p8']],
-    ['headroom below the most', { maxHeadroomPct: new Decimal('8.99') }, ['p7']],
-    ['all of several', { minValueUsd: new Decimal('1'), maxHeadroomPct: new Decimal('4') }, ['p7']],
+    ['headroom at the most', { maxHeadroomPct: new Decimal('9') }, [V, 'p7', 'p8']],
+    ['headroom below the most', { maxHeadroomPct: new Decimal('8.99') }, [V, 'p7']],
+    ['all of several', { minValueUsd: new Decimal('1'), maxHeadroomPct: new Decimal('4') }, [V, 'p7']],
     ['an empty list', { wallets: [] }, []],
   ])('behavior: %s; an unknown value meets no limit', (_name, filter, keys) => {
     expect(keysOf(filter).toSorted()).toEqual([...keys].toSorted());
@@ -68,7 +68,7 @@ describe('filters of items', () => {
         openedAtMs,
       ]),
     ).toEqual([
-      [`${vault.id}-open`, vault.stockMarket.id, vault.id, '100', '20', null, 500],
+      [`${vault.id}-open`, vault.stockMarket.id, vault.id, '100', '20', '4', 500],
       ['p7', plain.position.marketId, vault.id, '70', '70', '4', 500],
       ['p8', plain.position.marketId, vault.id, '30', '30', '9', null],
     ]);
@@ -77,10 +77,7 @@ describe('filters of items', () => {
 
   test('queryItems: the loops of a matching vault match as well', () => {
     expect(keysOf({ vaultIds: [vault.id] }, 'wallet', 'asc', true)).toEqual([V]);
-    expect(keysOf({ minHeadroomPct: new Decimal(1), vaultIds: [vault.id] }, 'wallet', 'asc', true)).toEqual([
-      'p7',
-      'p8',
-    ]);
+    expect(keysOf({ minHeadroomPct: new Decimal(5), vaultIds: [vault.id] }, 'wallet', 'asc', true)).toEqual(['p8']);
   });
 });
 
@@ -89,7 +86,7 @@ describe('orders', () => {
     // Unknown values come last in both directions; equal keys are ordered by wallet and item.
     ['value', ['p1', 'p8', 'p2', 'p7', V, 'p3'], [V, 'p7', 'p2', 'p8', 'p1', 'p3']],
     ['pnl', ['p1', 'p2', V, 'p8', 'p7', 'p3'], ['p7', 'p8', V, 'p2', 'p1', 'p3']],
-    ['headroom', ['p7', 'p8', 'p1', 'p2', 'p3', V], ['p1', 'p8', 'p7', 'p2', 'p3', V]],
+    ['headroom', [V, 'p7', 'p8', 'p1', 'p2', 'p3'], ['p1', 'p8', V, 'p7', 'p2', 'p3']],
     ['age', ['p2', V, 'p7', 'p1', 'p3', 'p8'], ['p1', V, 'p7', 'p2', 'p3', 'p8']],
     ['drift', ['p2', V, 'p7', 'p1', 'p3', 'p8'], [V, 'p7', 'p2', 'p1', 'p3', 'p8']],
     ['status', ['p1', 'p2', V, 'p7', 'p8', 'p3'], ['p3', 'p1', 'p2', V, 'p7', 'p8']],

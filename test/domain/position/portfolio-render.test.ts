@@ -259,7 +259,7 @@ describe('lists and sums', () => {
     ]);
   });
 
-  test('behavior: a vault has the headroom of its stock leg, and as a whole the least of all its parts', () => {
+  test('behavior: a vault has the least headroom of all its parts', () => {
     const parts = [
       loop(1, {}, { ltvHeadroomPct: '12.5' }),
       loop(2, {}, { ltvHeadroomPct: '9' }),
@@ -273,10 +273,10 @@ describe('lists and sums', () => {
     ]);
     const rows = (item: PortfolioVault) => rowsOfWallet(walletOf(5, { equityPositions: [item] }))[0]?.headroomPct;
     expect([rows(of('30')), rows(of(null)), rows(of()), rows({ ...of('30'), equity: null })]).toEqual([
-      '30',
-      null,
-      null,
-      null,
+      '9',
+      '9',
+      '9',
+      '9',
     ]);
     const rival = walletOf(6, { positions: [loop(7, {}, { ltvHeadroomPct: '20' })] });
     const listed = (isWhole: boolean) =>
@@ -289,7 +289,7 @@ describe('lists and sums', () => {
       }).edges.map(({ node }) => node.key.slice(0, 2));
     expect([listed(true), listed(false)]).toEqual([
       ['eq', 'p7'],
-      ['p2', 'p1', 'p7', 'eq', 'p3'],
+      ['p2', 'eq', 'p1', 'p7', 'p3'],
     ]);
     const byLtv = queryItems(
       [

@@ -933,7 +933,7 @@ export interface components {
         /** @description One alert */
         readonly AlertById: {
             /** @description One alert of the key. Needs a key. */
-            readonly alert?: components["schemas"]["Alert"];
+            readonly alert: components["schemas"]["Alert"];
         };
         /** @description Register an alert */
         readonly AlertCreate: {
@@ -1010,12 +1010,12 @@ export interface components {
         /** @description Send a test event */
         readonly AlertPing: {
             /** @description Send a test event to the receiver of an alert, signed and retried like any other; `alertDeliveries` shows its outcome. Needs a key. */
-            readonly delivery?: components["schemas"]["AlertDelivery"];
+            readonly delivery: components["schemas"]["AlertDelivery"];
         };
         /** @description Deliver an event again */
         readonly AlertRedeliver: {
             /** @description Deliver an event again, with its id and text and with all attempts, also one that was given up. Needs a key. */
-            readonly delivery?: components["schemas"]["AlertDelivery"];
+            readonly delivery: components["schemas"]["AlertDelivery"];
         };
         /** @description Rotate the signing secret */
         readonly AlertRotateSecret: {

@@ -768,7 +768,9 @@ export const ROWS = {
     "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
-      "200": []
+      "200": [
+        "alert"
+      ]
     }
   },
   "alertDelete": {
@@ -821,7 +823,9 @@ export const ROWS = {
     "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
-      "200": []
+      "200": [
+        "delivery"
+      ]
     }
   },
   "alertDeliveries": {
@@ -858,7 +862,9 @@ export const ROWS = {
     "takesIdempotencyKey": false,
     "hasEntityTag": false,
     "answers": {
-      "200": []
+      "200": [
+        "delivery"
+      ]
     }
   },
   "bestStrategyRanking": {
