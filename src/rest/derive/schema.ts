@@ -44,9 +44,18 @@ export function objectSchema(shape: Shape, conversions: Conversions, refer: Refe
   for (const [i, member] of shown.entries()) {
     // An object that others are placed in is no named schema.
     const isOpen = paths.some((path, j) => j !== i && `${path}.`.startsWith(`${paths[i]}.`));
-    add(own, member, isOpen, conversions, refer);
+    add(own, member, { isOpen, isTogether: isTogether(member, shown) }, conversions, refer);
   }
   return closed(own);
+}
+
+/** Whether all members of one object that is made for places are of the same types: they are there together. */
+function isTogether({ place, types }: Member, shown: readonly Member[]): boolean {
+  const [first, second] = place ?? [];
+  if (second === undefined) return false;
+  return shown
+    .filter((other) => other.place?.[0] === first)
+    .every((other) => other.types.size === types.size && [...other.types].every((type) => types.has(type)));
 }
 
 const pathOf = ({ name, place }: Member) => (place ?? [name]).join('.');
@@ -55,13 +64,19 @@ function closed({ required, properties }: Properties): ObjectSchema {
   return { type: 'object', required: [...required], properties: Object.fromEntries(properties) };
 }
 
-function add(own: Properties, member: Member, isOpen: boolean, conversions: Conversions, refer: Refer): void {
+function add(
+  own: Properties,
+  member: Member,
+  { isOpen, isTogether }: { readonly isOpen: boolean; readonly isTogether: boolean },
+  conversions: Conversions,
+  refer: Refer,
+): void {
   const { name, place, about, isAlways, keepsNull, field, shape } = member;
   const conversion = conversionOf(member, conversions);
-  const isRequired =
-    isAlways &&
+  const isAnswered =
     conversion?.mayBeAbsent !== true &&
     (isNonNullType(field.type) || keepsNull === 'always' || conversion?.takesNull === true);
+  const isRequired = isAlways && isAnswered;
   if (place?.length === 0) {
     const inline = shape ? objectSchema(shape, conversions, refer) : { type: 'object' };
     const plain = isListType(getNullableType(field.type)) ? { type: 'array', items: inline } : inline;
@@ -74,7 +89,13 @@ function add(own: Properties, member: Member, isOpen: boolean, conversions: Conv
   // Without the member, those that are placed in it are alone.
   const schema = isOpen && !isRequired ? { ...whole, required: [] } : whole;
   const [first = name, ...rest] = place ?? [name];
-  own.properties.set(first, placed(own.properties.get(first), rest, schema, { isRequired, about }));
+  own.properties.set(
+    first,
+    placed(own.properties.get(first), rest, schema, {
+      isRequired: isTogether ? isAnswered : isRequired,
+      about,
+    }),
+  );
   if (isRequired) own.required.add(first);
 }
 

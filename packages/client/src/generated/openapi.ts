@@ -5956,15 +5956,15 @@ export interface components {
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly stockMarketId?: string;
+            readonly stockMarketId: string;
             /** @description Domain id of the strategy of the yield leg. */
-            readonly yieldStrategyId?: string;
+            readonly yieldStrategyId: string;
             /** @description Token that deposits are paid with. */
-            readonly depositToken?: components["schemas"]["StrategyByIdEquityVaultDepositToken"];
+            readonly depositToken: components["schemas"]["StrategyByIdEquityVaultDepositToken"];
             /** @description LTV of the stock leg when a deposit names none. Percent with 2 places. */
-            readonly targetLtvPct?: string;
+            readonly targetLtvPct: string;
             /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. Signed. */
-            readonly yieldLegApyPct?: string;
+            readonly yieldLegApyPct: string;
         };
         /** @description Token that deposits are paid with. */
         readonly StrategyByIdEquityVaultDepositToken: {
@@ -6161,15 +6161,15 @@ export interface components {
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
-            readonly stockMarketId?: string;
+            readonly stockMarketId: string;
             /** @description Domain id of the strategy of the yield leg. */
-            readonly yieldStrategyId?: string;
+            readonly yieldStrategyId: string;
             /** @description Token that deposits are paid with. */
-            readonly depositToken?: components["schemas"]["StrategyEquityVaultDepositToken"];
+            readonly depositToken: components["schemas"]["StrategyEquityVaultDepositToken"];
             /** @description LTV of the stock leg when a deposit names none. Percent with 2 places. */
-            readonly targetLtvPct?: string;
+            readonly targetLtvPct: string;
             /** @description Leveraged APY of the yield leg at its safe LTV. Percent with 2 places. Signed. */
-            readonly yieldLegApyPct?: string;
+            readonly yieldLegApyPct: string;
         };
         /** @description Token that deposits are paid with. */
         readonly StrategyEquityVaultDepositToken: {
