@@ -251,10 +251,8 @@ export function forecasts(rules: BudgetRules, state: BudgetState, nowMs: number)
   }));
 }
 
-/** Least interval of a refresh that costs `cost` units, so that its share lasts for every window, seconds. */
-export function affordableSec({ limits, shares }: BudgetRules, { cost, traffic }: Spending): number {
-  const intervals = windowsOf({ limits }, {}).map(
-    ([window, limit]) => allowanceOf(window, limit, traffic, shares?.[traffic]).msPerUnit * cost,
-  );
+/** Least interval of a refresh that costs `cost` units, so that every allowance that it uses lasts, seconds. */
+export function affordableSec(rules: BudgetRules, { cost, traffic }: Spending): number {
+  const intervals = allowancesOf(rules, {}, traffic).map(({ msPerUnit }) => msPerUnit * cost);
   return Math.ceil(Math.max(0, ...intervals) / 1_000);
 }

@@ -16,7 +16,7 @@ const cases: readonly (readonly [Pick<IndexerRecord, 'range' | 'run'>, string, b
   [{ range, run }, 'following', 1n],
   [{ range: { ...range, isWhole: false }, run }, 'backfilling', 1n],
   [{ range: { ...range, toMs: run.atMs - 3_600_001 }, run: { ...run, head: 401n } }, 'behind', 301n],
-  // An hour is an hour, whatever number of blocks it has, and a chain that makes no blocks is not behind.
+  // Being behind is measured in time: not in blocks of a fast chain, and not while a chain makes no blocks.
   [{ range: { ...range, toMs: run.atMs - 3_600_000 }, run: { ...run, head: 40_000n } }, 'following', 39_900n],
   [{ range: { ...range, toMs: run.atMs - 3_600_001 }, run: { ...run, head: 102n } }, 'behind', 2n],
   [

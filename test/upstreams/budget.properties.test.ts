@@ -197,15 +197,26 @@ describe('forecasts', () => {
 });
 
 describe('affordableSec', () => {
+  /** Refreshes that are sent at the cadence, of 300. */
+  function sentAtCadence(rules: BudgetRules): number {
+    const spending = { cost: 1, traffic: 'background' } as const;
+    const everyMs = affordableSec(rules, spending) * 1_000;
+    return run(
+      rules,
+      Array.from({ length: 300 }, () => ({ ...spending, pauseMs: everyMs })),
+    ).sent.length;
+  }
+
   it('behavior: a refresh at this cadence is never refused', () => {
     fc.assert(
       fc.property(rulesOf, (rules) => {
-        const spending = { cost: 1, traffic: 'background' } as const;
-        const everyMs = affordableSec(rules, spending) * 1_000;
-        const wanted = Array.from({ length: 300 }, () => ({ ...spending, pauseMs: everyMs }));
-        expect(run(rules, wanted).sent).toHaveLength(300);
+        expect(sentAtCadence(rules)).toBe(300);
       }),
       { numRuns: manyRuns().numRuns / 10 },
     );
+  });
+
+  it('behavior: a share of nearly everything lasts no longer than the whole', () => {
+    expect(sentAtCadence({ limits: { week: 42 }, shares: { background: 0.99 } })).toBe(300);
   });
 });

@@ -185,7 +185,7 @@ it('behavior: a day at the real limits', { timeout: 900_000 }, async () => {
   expect(states[0]?.listed).toBeGreaterThan(0);
   expect(new Set(states.map(({ listed }) => listed)).size).toBe(1);
   expect([...new Set(states.flatMap(({ stale }) => stale))]).toEqual([]);
-  // A third of the month's requests of a day and the first day's reserve, whatever is asked.
+  // Charts may use a third of the daily part of the month's requests, and the reserve of the first day.
   expect(charts.asked).toBeGreaterThan(17_000);
   expect(charts.answered).toBeGreaterThan(150);
   expect(charts.answered).toBeLessThan(210);
