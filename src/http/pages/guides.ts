@@ -16,6 +16,7 @@ export interface GuideText {
 
 /** The documents for users. Contributors have the repository. */
 const NAMES = [
+  'quickstarts',
   'partners',
   'mcp',
   'graphql',
