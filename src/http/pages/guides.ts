@@ -18,6 +18,9 @@ export interface GuideText {
 const NAMES = [
   'quickstarts',
   'partners',
+  'positions',
+  'vaults',
+  'builds',
   'mcp',
   'graphql',
   'client',
