@@ -22,6 +22,7 @@ import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../rest/routes/index.ts';
+import type { RestRequest } from '../rest/types.ts';
 import { buildSchema, sharedSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
@@ -51,7 +52,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, services, stores } = core;
   const { metrics } = core.telemetry;
 
-  const fairQueue = queueOf(env);
+  const fairQueue = queueOf(deps);
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const gateway = createGateway({
     config,
@@ -69,8 +70,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
   const guides = readGuides();
-  const sdl = env.INTROSPECTION ? () => `${printSchema(sharedSchema())}\n` : undefined;
-  const files = createFiles({ routes, guides, sdl, charge: gateway.chargeFile, ...pagesOf(config) });
+  const files = createFiles({ routes, guides, charge: gateway.chargeFile, ...pagesOf(config) });
   const graphql = createGraphQLServer({
     schema,
     createContext: contextOf(services, clock, gateway.admission),
@@ -114,17 +114,15 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH, MCP_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
+  const resource = (request: RestRequest) =>
+    (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ?? rest.answer(request);
   const unread = createUnread(UNREAD_LIMITS);
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (files.answer(request) ??
-          mcp.answer(request) ??
-          redirects.answer(request) ??
-          (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ??
-          rest.answer(request))
+        ? (files.answer(request) ?? mcp.answer(request) ?? redirects.answer(request) ?? resource(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors: { origins: config.corsOrigins },
@@ -173,13 +171,22 @@ function earlyRefusals(
 function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
   return {
     tabs: env.GRAPHIQL ? exampleTabs(sampleKeys) : null,
+    sdl: env.INTROSPECTION ? () => `${printSchema(sharedSchema())}\n` : undefined,
     sampleKeys: [...sampleKeys.keys()],
     exampleApp,
   };
 }
 
-function queueOf({ MAX_QUEUED_REQUESTS: maxWaiting }: AppDeps['config']['env']) {
-  return createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting });
+function queueOf({ config, logger }: AppDeps) {
+  return createFairQueue({
+    now: () => performance.now(),
+    later: setImmediate,
+    maxWaiting: config.env.MAX_QUEUED_REQUESTS,
+    onOverload: (isOverloaded) => {
+      if (isOverloaded) logger.warn({}, 'more requests than can be answered in time: new ones are refused');
+      else logger.info({}, 'requests are answered in time again');
+    },
+  });
 }
 
 /** Create the contexts of operations. */
