@@ -111,8 +111,8 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     folders: files.folders,
     isRow: (path) => rest.routeOf(path) !== undefined,
   });
-  const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH, MCP_PATH]);
-  const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
+  const named = new Set([...status.paths, ...files.paths, GRAPHQL_PATH, MCP_PATH]);
+  const routeName = (path: string) => (named.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
   const resource = (request: RestRequest) =>
     (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ?? rest.answer(request);
@@ -133,10 +133,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     clock,
     logger,
     onBrokenAnswer: metrics?.brokenAnswer,
-    observe: (exchange) => {
-      metrics?.request(exchange);
-      deps.observe?.(exchange);
-    },
+    observe: (exchange) => void [metrics?.request(exchange), deps.observe?.(exchange)],
   });
   return {
     handler,
@@ -182,6 +179,7 @@ function queueOf({ config, logger }: AppDeps) {
     now: () => performance.now(),
     later: setImmediate,
     maxWaiting: config.env.MAX_QUEUED_REQUESTS,
+    maxTurnWaitMs: config.env.MAX_TURN_WAIT_MS,
     onOverload: (isOverloaded) => {
       if (isOverloaded) logger.warn({}, 'more requests than can be answered in time: new ones are refused');
       else logger.info({}, 'requests are answered in time again');

@@ -21,6 +21,11 @@ export const capacitySettings = {
     .min(1)
     .default(2000)
     .describe('Maximum number of requests that wait for their turn in one process, shared like MAX_WAITS.'),
+  MAX_TURN_WAIT_MS: count
+    .default(1000)
+    .describe(
+      'Longest time that a new request may have to wait for its turn, ms: beyond it, it is refused (503); 0 = no limit.',
+    ),
   MAX_SUBSCRIPTIONS: count
     .default(500)
     .describe('Maximum number of open subscriptions in one process, shared like MAX_WAITS.'),

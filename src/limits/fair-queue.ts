@@ -25,6 +25,8 @@ export interface FairQueueDeps {
   readonly later: (work: () => void) => void;
   /** Maximum number of waiting requests, shared by the tiers. */
   readonly maxWaiting: number;
+  /** A request that would wait longer for its first turn is refused, ms; most need three turns. 0 or absent = never. */
+  readonly maxTurnWaitMs?: number | undefined;
   /** Told when the first new request is refused, and when nothing waits any more. */
   readonly onOverload?: ((isOverloaded: boolean) => void) | undefined;
 }
@@ -45,8 +47,6 @@ const RETRY_AFTER_SEC = 1;
 const AT_ONCE = 2;
 /** Clients that fill the places of a tier together. */
 const CLIENTS = 4;
-/** A request that would wait longer for its first turn is refused, ms. Most requests need three turns. */
-const MAX_WAIT_MS = 1_000;
 /** Weight of the latest turn in the mean of their durations. */
 const LATEST_TURN = 0.1;
 
@@ -64,7 +64,7 @@ interface Waiter {
  * refused when the turns before its own, at their mean duration, take too long; what has begun is finished. Answers that need no
  * turn, such as cached ones, are always given. Time in which a request waits for a node or a provider is no turn.
  */
-export function createFairQueue({ now, later, maxWaiting, onOverload }: FairQueueDeps): FairQueue {
+export function createFairQueue({ now, later, maxWaiting, maxTurnWaitMs, onOverload }: FairQueueDeps): FairQueue {
   const waiting = createRotation<Waiter>();
   const places = createSlots({ max: maxWaiting, perClient: (tier) => Math.ceil(shareOf(tier, maxWaiting) / CLIENTS) });
   /** Requests that have had a turn, by the signals of their exchanges. */
@@ -100,7 +100,7 @@ export function createFairQueue({ now, later, maxWaiting, onOverload }: FairQueu
     const { tier, identity, network = identity } = client;
     const path = [tier, network, identity];
     const isNew = signal !== undefined && !begun.has(signal);
-    if (isNew && waiting.turnsOf(path) * meanTurnMs > MAX_WAIT_MS) {
+    if (isNew && maxTurnWaitMs && waiting.turnsOf(path) * meanTurnMs > maxTurnWaitMs) {
       report(true);
       throw overloaded();
     }

@@ -387,6 +387,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   MAX_WAITS_PER_CLIENT: shownBy('test/e2e/fresh/fresh-reads.test.ts'),
   MAX_WAITS: shownBy('test/e2e/fresh/fresh-reads.test.ts'),
   MAX_QUEUED_REQUESTS: shownBy('test/limits/tier-shares.test.ts'),
+  MAX_TURN_WAIT_MS: shownBy('test/e2e/faults/overload.test.ts'),
   MAX_CONNECTIONS: shownBy('test/http/connection-shares.test.ts'),
   ALERTS_PER_KEY: async () => {
     const { status, body } = await shown.post('/v1/partner/alerts', alertTo(shown.world.receiver.url), PARTNER);

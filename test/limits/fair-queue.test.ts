@@ -7,7 +7,7 @@ function world(onOverload?: (isOverloaded: boolean) => void) {
   let nowMs = 0;
   const turns: (() => void)[] = [];
   const later = (work: () => void) => void turns.push(work);
-  const queue = createFairQueue({ now: () => nowMs, later, maxWaiting: 100, onOverload });
+  const queue = createFairQueue({ now: () => nowMs, later, maxWaiting: 100, maxTurnWaitMs: 1_000, onOverload });
   const started: string[] = [];
   return {
     started,

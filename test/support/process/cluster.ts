@@ -62,6 +62,8 @@ export async function startCluster({ redis: wanted = true }: { readonly redis?: 
   const settings = (env: Env): Env => ({
     NODE_ENV: 'test',
     PORT: '0',
+    // The machine may be busy.
+    MAX_TURN_WAIT_MS: '0',
     SNAPSHOT_FILE: join(folder, 'snapshot.json'),
     ...withoutUndefined({ REDIS_URL: wanted ? redis.url : undefined }),
     ...env,

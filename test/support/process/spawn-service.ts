@@ -18,7 +18,7 @@ export interface ServiceProcess {
 /** Run the bundled service (see `buildBundle`) and wait until it listens. @throws Error with its output when it ends before */
 export async function spawnService(env: Env): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [BUNDLED_MAIN], {
-    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info', ...env },
+    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info', MAX_TURN_WAIT_MS: '0', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const log: string[] = [];
