@@ -98,7 +98,7 @@ describe('which vault', () => {
   test.each([1, 10])('error: chain %s has none', async (chainId) => {
     await refused({ chainId }, 400, 'bad_request');
     const { body: answer } = await service.graphql(
-      'query($chainId: ChainId, $input: EquityDepositInput!) { equityDepositPreview(chainId: $chainId, input: $input) { __typename } }',
+      'query($chainId: ChainId, $input: EquityDepositInput!) { preview(chainId: $chainId, input: { equityDeposit: $input }) { __typename } }',
       { chainId, input: body() },
       PARTNER,
     );

@@ -78,7 +78,7 @@ describe.skipIf(whyNoChromium !== null)(
       const response = (await request.response()) as Response;
       const { data, errors } = await response.json();
       expect(errors).toBeUndefined();
-      expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'SWAP_AND_LEVERAGE' });
+      expect(data.preview).toMatchObject({ __typename: 'LeveragePreview', path: 'SWAP_AND_LEVERAGE' });
     });
 
     test('is left by keyboard: Tab moves on from an editor, and back', async () => {

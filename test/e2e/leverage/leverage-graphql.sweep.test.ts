@@ -16,7 +16,7 @@ const POSITION = `leverage exactLeverage requestedLtvPct ltvPct worstCaseLtvPct 
 const ESTIMATE = `chainId strategyId action effectiveSlippageBps totalSwapCostOfEquityPct worstCase { equity ltvPct }
   costs { kind tokenAddress symbol amount valueUsd shareOfEquityPct } issues { kind message tokenAddress required available }
   gaps { field reason }`;
-const PREVIEW = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { __typename
+const PREVIEW = `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { __typename
   ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate amountFlashLoan minTokenOut reallocationFeeWei note
     borrowApy { beforePct afterPct } position { ${POSITION} } } ${REFUSAL} } }`;
 const CALL =
@@ -50,7 +50,7 @@ async function ask(query: string, body: Json): Promise<Json> {
   return Object.values(answer.body.data)[0];
 }
 
-describe('leveragePreview', () => {
+describe('preview of an opening', () => {
   it('default: shows rates, liquidation, costs, exit and break-even', async () => {
     const preview = await ask(PREVIEW, input);
     expect(preview).toMatchObject({

@@ -21,7 +21,7 @@ const HOLDINGS = `positions(first: 20) { nodes { ${on('Position')} } } equityPos
 const WALLETS = `query($addresses: [Address!]!) { wallets(addresses: $addresses) { onChains { ${on('WalletOnChain')} } ${HOLDINGS} } }`;
 const PNL = `pnl { ${on('Pnl')} }`;
 const ITEMS = `{ ops { portfolios(first: 60) { nodes { ${PNL} } } items(first: 60) { nodes { ... on PortfolioLoop { ${PNL} position { ${on('Position')} } } ... on PortfolioVault { ${PNL} equityPosition { ${on('EquityPosition')} } loops(first: 10) { nodes { pnl { ${on('Pnl')} } } } } } } } }`;
-const PREVIEW = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ${on('LeveragePreview')} ... on LeveragePreview { position { exitNow { ${on('ExitNow')} } } } } }`;
+const PREVIEW = `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { ${on('LeveragePreview')} ... on LeveragePreview { position { exitNow { ${on('ExitNow')} } } } } }`;
 
 let service: TestService;
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const PLANS: readonly (readonly [name: string, query: string, variables: () => J
   ),
   [
     'a preview of a vault',
-    `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ${onType('EquityDepositPreview')} } }`,
+    `query($input: EquityDepositInput!) { preview(input: { equityDeposit: $input }) { ${onType('EquityDepositPreview')} } }`,
     () => ({ input: { strategyId: VAULT, amount: '500' } }),
   ],
   [
