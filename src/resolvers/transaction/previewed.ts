@@ -102,7 +102,12 @@ function sideGaps(prefix: string, side: SideView): readonly Gap[] {
   return absences(
     [`${prefix}ltvPct`, sideLtvText(side), 'NOT_APPLICABLE', WORTHLESS],
     [`${prefix}healthFactor`, healthFactorText(side), 'NONE', owes],
-    [`${prefix}apyPct`, side.apyPct, 'NOT_MEASURED', 'The rates are not measured, or the LTV is 100 % or more.'],
+    [
+      `${prefix}apyPct`,
+      side.apyPct,
+      'NOT_MEASURED',
+      'The rates are not measured, the LTV is 100 % or more, or a deposit joins a vault that is held.',
+    ],
     [`${prefix}liquidation`, sideLiquidation(side), 'NONE', owes],
   );
 }

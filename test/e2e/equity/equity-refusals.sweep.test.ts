@@ -56,7 +56,7 @@ describe('stockLtvPct', () => {
     expect(await verbs.preview(body({ stockLtvPct: '55.01' }))).toMatchObject({
       __typename: 'LimitExceededRefusal',
       value: '55.01',
-      field: 'input.stockLtvPct',
+      field: 'input.equityDeposit.stockLtvPct',
       limits: [{ name: 'maxStockLtvPct', value: '55.00' }],
       code: 'LIMIT_EXCEEDED',
       retryable: false,

@@ -90,7 +90,7 @@ describe('preview of an opening', () => {
       code: 'LIMIT_EXCEEDED',
       retryable: false,
       retryAfterSec: null,
-      field: 'input.target.leverage',
+      field: 'input.openLeverage.target.leverage',
       value: '50',
       limits: [
         { name: 'maxLeverage', value: '10.5' },
@@ -106,7 +106,10 @@ describe('preview of an opening', () => {
 
   it('error: BadRequest for more decimals than the token has, for any digits', async () => {
     const { body } = await service.graphql(PREVIEW, { ...openVariables({ ...input, amount: '1.0000001' }) }, PARTNER);
-    expect(body.errors?.[0].extensions).toMatchObject({ code: 'bad_request', details: { field: 'input.amount' } });
+    expect(body.errors?.[0].extensions).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'input.openLeverage.amount' },
+    });
   });
 });
 

@@ -57,14 +57,22 @@ const PLANS: readonly (readonly [name: string, query: string, variables: () => J
       ['borrow', { borrow: { amount: '10' } }],
       ['lever', { increaseLeverage: { ltvPct: '82' } }],
     ] as const
-  ).map(
-    ([name, action]) =>
+  ).flatMap(([name, action]) => {
+    const variables = () => ({ wallet: seededWallet('looper').account.address, input: { position: '1-0', action } });
+    const fieldsOf = (type: string) => onType(type, `position { exitNow { ${on('ExitNow')} } }`);
+    return [
       [
         `a plan to ${name}`,
-        `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ${onType('LeveragePlan', `position { exitNow { ${on('ExitNow')} } }`)} } }`,
-        () => ({ wallet: seededWallet('looper').account.address, input: { position: '1-0', action } }),
-      ] as const,
-  ),
+        `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ${fieldsOf('LeveragePlan')} } }`,
+        variables,
+      ],
+      [
+        `a preview to ${name}`,
+        `query($wallet: Address!, $input: ManageLeverageInput!) { preview(wallet: $wallet, input: { manageLeverage: $input }) { ${fieldsOf('ManageLeveragePreview')} } }`,
+        variables,
+      ],
+    ] as const;
+  }),
   [
     'a preview of a vault',
     `query($input: EquityDepositInput!) { preview(input: { equityDeposit: $input }) { ${onType('EquityDepositPreview')} } }`,
@@ -74,6 +82,16 @@ const PLANS: readonly (readonly [name: string, query: string, variables: () => J
     'a plan for a vault',
     `mutation($wallet: Address!, $input: EquityDepositInput!) { equityDepositPlan(wallet: $wallet, input: $input) { ${onType('EquityDepositPlan')} } }`,
     () => ({ wallet: stranger?.address, input: { strategyId: VAULT, amount: '500' } }),
+  ],
+  [
+    'a preview for an owner of a vault',
+    `query($wallet: Address!, $input: EquityDepositInput!) { preview(wallet: $wallet, input: { equityDeposit: $input }) { ${onType('EquityDepositPreview')} } }`,
+    () => ({ wallet: seededWallet('shareholder').account.address, input: { strategyId: VAULT, amount: '500' } }),
+  ],
+  [
+    'a preview out of a vault',
+    `query($wallet: Address!, $input: EquityExitInput!) { preview(wallet: $wallet, input: { equityExit: $input }) { ${onType('EquityExitPreview', `position { ${on('EquityPosition')} }`)} } }`,
+    () => ({ wallet: seededWallet('shareholder').account.address, input: { strategyId: VAULT } }),
   ],
   [
     'a plan out of a vault',
