@@ -1,3 +1,4 @@
+import { printSchema } from 'graphql';
 import { createCompiler } from '../graphql/compiler.ts';
 import { createGraphQLServer, type GraphQLServerDeps } from '../graphql/yoga.ts';
 import { createAnswerCache } from '../http/answer-cache.ts';
@@ -68,7 +69,8 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const answers = createAnswerCache({ clock, compress, maxBytes: env.ANSWER_CACHE_MB * 2 ** 20 });
   metrics?.cacheFill('answers', answers.fill);
   const guides = readGuides();
-  const files = createFiles({ routes, guides, charge: gateway.chargeFile, ...pagesOf(config) });
+  const sdl = env.INTROSPECTION ? () => `${printSchema(sharedSchema())}\n` : undefined;
+  const files = createFiles({ routes, guides, sdl, charge: gateway.chargeFile, ...pagesOf(config) });
   const graphql = createGraphQLServer({
     schema,
     createContext: contextOf(services, clock, gateway.admission),
@@ -118,7 +120,11 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (files.answer(request) ?? mcp.answer(request) ?? redirects.answer(request) ?? rest.answer(request))
+        ? (files.answer(request) ??
+          mcp.answer(request) ??
+          redirects.answer(request) ??
+          (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ??
+          rest.answer(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors: { origins: config.corsOrigins },

@@ -113,11 +113,11 @@ export function vaultExitPreview(
   return withSurfaceNames(ctx, equityPaths(at), async () => {
     const built = await ctx.live().equity.previewExit(exitInput(wallet, input, ctx, at), wallet, age);
     const view = exitView(built);
-    const { stockMarket, stockBefore, position } = built;
+    const { stockPrice: price, stockBefore, position } = built;
     const market = built.terms.vault.stockMarket;
     const apyPct = position.currentNetApyPct ?? null;
     const parts = {
-      before: { market, state: stockBefore, price: stockMarket.price, apyPct },
+      before: { market, state: stockBefore, price, apyPct },
       after: null,
       amounts: null,
       quotesAsOfMs: quotesAsOf(built.swaps),

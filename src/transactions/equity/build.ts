@@ -4,7 +4,7 @@ import type { Address } from '../../shared/ids.ts';
 import { type Completed, complete, positiveAmounts } from '../complete.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { receivedNote } from '../messages.ts';
-import type { LiveMarket, PricedAt } from '../read/market-state.ts';
+import type { PricedAt } from '../read/market-state.ts';
 import { required } from '../read/reads.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { filledSwap, type SwapPlace } from '../simulate/fills.ts';
@@ -44,9 +44,9 @@ export interface BuiltExit extends BuiltBatch, ExitCosts {
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
-  /** The stock leg before it, and its market. */
+  /** The stock leg before it, and the oracle's price of the stock. */
   readonly stockBefore: PositionState;
-  readonly stockMarket: LiveMarket;
+  readonly stockPrice: bigint;
   /** The wallet's gains; empty = none, absent = it could not be simulated. */
   readonly received?: readonly TokenAmount[] | undefined;
 }
@@ -134,7 +134,7 @@ export async function buildExit(
 ): Promise<BuiltExit> {
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
-  const { legs, notes, stockMarket, terms, position, priced, slippage, issues, signer, overrides } = await planExit(
+  const { legs, notes, stockPrice, terms, position, priced, slippage, issues, signer, overrides } = await planExit(
     deps,
     found,
     request,
@@ -164,7 +164,7 @@ export async function buildExit(
         position,
         priced,
         stockBefore: { collateral: legs.stock.collateral, debt: legs.stock.debt },
-        stockMarket,
+        stockPrice,
         received: received && positiveAmounts([received]),
         notes: [
           closingNote(ids),

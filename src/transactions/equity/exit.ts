@@ -61,8 +61,8 @@ export interface PlannedExit {
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
-  /** The market of the stock. */
-  readonly stockMarket: LiveMarket;
+  /** Of the stock's oracle. */
+  readonly stockPrice: bigint;
   readonly slippage: EffectiveSlippage;
   /** Doubts about the prices that judge it. */
   readonly issues: readonly Issue[];
@@ -136,7 +136,7 @@ export async function planExit(
     },
     position,
     priced: pricedAt(live.stock),
-    stockMarket: live.stock,
+    stockPrice: live.stock.price,
     issues: [
       ...left,
       ...sunkLoopIssues(sunk),
