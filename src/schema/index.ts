@@ -32,6 +32,7 @@ import './refusal/data-refusals.ts';
 import './refusal/simulation-refusals.ts';
 import './refusal/eligibility-refusals.ts';
 import './transaction/leverage.ts';
+import './transaction/preview-field.ts';
 import './transaction/deleverage.ts';
 import './position/portfolio.ts';
 import './ops/drift.ts';

@@ -43,6 +43,8 @@ export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends 
   readonly issues: readonly Issue[];
   /** Whether the position has less risk afterwards. */
   readonly takesRiskBack: boolean;
+  /** Whether a preview has to simulate it as well: a rule of the contract that is not known decides the outcome. */
+  readonly needsOutcome?: boolean | undefined;
   /** State of the simulation that differs from that of the block; absent = none. */
   readonly overrides?: Overrides | undefined;
   /** Whether the caller accepts it without a simulation where no node can simulate; absent = no. */
@@ -89,7 +91,8 @@ export interface Completed {
 const MAX_LIFE_MS = 60_000;
 
 /**
- * Simulate calls, compare the outcome with the plan, and list the issues and steps before signing.
+ * Simulate calls, compare the outcome with the plan, and list the issues and steps before signing. A preview is concluded from the
+ * plan alone.
  * @throws SimulationRevertedError, SimulationMismatchError, NotSimulatedError, ChainReadError; as `explain` and `conclude`
  */
 export async function complete<
@@ -97,7 +100,8 @@ export async function complete<
   R extends { readonly notes: readonly string[] },
 >(deps: BuilderDeps, draft: Draft<O, R>): Promise<Omit<R, keyof Completed> & Completed> {
   const { user, slippage } = draft;
-  const { outcome, gasUsed, because } = await simulated(deps, draft);
+  const { outcome, gasUsed, because } =
+    deps.previews && !draft.needsOutcome ? NOTHING_SIMULATED : await simulated(deps, draft);
   const shortfall = outcome && draft.shortfall(outcome);
   if (shortfall) throw new SimulationMismatchError(shortfall, draft.chain.chainId);
   const result = draft.conclude(outcome);
@@ -125,13 +129,18 @@ export function positiveAmounts(amounts: readonly TokenAmount[]): readonly Token
   return amounts.filter(({ amount }) => amount > 0n);
 }
 
+interface SimulatedDraft<O> {
+  readonly outcome?: O | undefined;
+  readonly gasUsed?: bigint | undefined;
+  readonly because?: 'token' | 'node' | undefined;
+}
+
+const NOTHING_SIMULATED: SimulatedDraft<never> = {};
+
 async function simulated<
   O extends { readonly fills: readonly Fill[] },
   R extends { readonly notes: readonly string[] },
->(
-  deps: BuilderDeps,
-  draft: Draft<O, R>,
-): Promise<{ outcome?: O | undefined; gasUsed?: bigint | undefined; because?: 'token' | 'node' | undefined }> {
+>(deps: BuilderDeps, draft: Draft<O, R>): Promise<SimulatedDraft<O>> {
   const { chain, user, approvals, calls, nativeBalance, pays, overrides, observed } = draft;
   const simulation = await deps
     .node(chain.chainId)

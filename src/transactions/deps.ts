@@ -29,6 +29,8 @@ export interface BuilderDeps {
   facts(chainId: ChainId): ChainFacts;
   composed(chainId: ChainId): ComposedChain;
   readonly quoter: Quoter;
+  /** Whether calls are simulated only where nothing else shows their outcome; absent = all are. */
+  readonly previews?: boolean | undefined;
   readonly venueStatistics: VenueStatistics;
   readonly tokens: TokenDirectory;
   /** Begin a session on a chain: all its reads and simulations are of one node and block. */

@@ -21,6 +21,7 @@ import { buildManagePlan, type ManageInput } from './manage/index.ts';
 import { buildOpenPlan, type OpenInput, prepareOpen } from './open/index.ts';
 import { withVenues } from './quote/attempts.ts';
 import { createQuoter, type Quoter } from './quote/quoter.ts';
+import { createQuoteReuse, type QuoteAge } from './quote/reuse.ts';
 import type { VenueStatistics } from './quote/statistics.ts';
 import { createPositionDirectory } from './read/position.ts';
 import { readProxyOwners } from './read/signer.ts';
@@ -44,6 +45,7 @@ export * from './preview/economics.ts';
 export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
+export type { QuoteAge } from './quote/reuse.ts';
 export { issueIn } from './quote/slippage.ts';
 export { createVenueStatistics } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
@@ -101,11 +103,19 @@ function createBuilderDeps(deps: PartnerDeps): BuilderDeps {
 export function createPartnerServices(deps: PartnerDeps) {
   const builder = createBuilderDeps(deps);
   const previewer = { ...builder, quoter: quoterFor(deps, 'preview') };
+  const reuse = createQuoteReuse(previewer.quoter, deps.clock);
+  const previewing = ({ maxQuoteAgeSec }: QuoteAge) => ({
+    ...previewer,
+    previews: true,
+    quoter: reuse(maxQuoteAgeSec),
+  });
   const positions = createPositionDirectory();
   const chainOf = (chainId: ChainId) => requireChainOf(builder.chains, chainId);
   return {
     leverage: {
-      preview: (input: OpenInput) => withVenues(previewer, (attempt) => prepareOpen(attempt, input)),
+      preview: (input: OpenInput, age: QuoteAge) =>
+        withVenues(previewing(age), (attempt) => prepareOpen(attempt, input)),
+      previewManage: (input: ManageInput, age: QuoteAge) => buildManagePlan(previewing(age), positions, input),
       open: (input: OpenInput, user: Address) => buildOpenPlan(builder, input, user),
       manage: (input: ManageInput) => buildManagePlan(builder, positions, input),
       deleverage: (request: DeleverageRequest) => deleverageOptions(previewer, positions, request),
@@ -116,7 +126,9 @@ export function createPartnerServices(deps: PartnerDeps) {
       usdOf: (chainId: ChainId, token: Address) => tokenUsdPrices(builder, chainOf(chainId))(token),
     },
     equity: {
-      preview: (input: DepositInput) => previewVaultDeposit(previewer, input),
+      preview: (input: DepositInput, age: QuoteAge) => previewVaultDeposit(previewing(age), input),
+      previewExit: (input: ExitInput, user: Address, age: QuoteAge) =>
+        buildVaultExit({ ...previewing(age), readWallet: deps.readWallet }, input, user),
       deposit: (input: DepositInput, user: Address) => buildVaultDeposit(builder, input, user),
       exit: (input: ExitInput, user: Address) =>
         buildVaultExit({ ...builder, readWallet: deps.readWallet }, input, user),

@@ -1,6 +1,7 @@
 import type { Market } from '../catalog/types.ts';
 import { depositFeeOf } from '../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../domain/leverage/flash-loan.ts';
+import type { Decimal } from '../shared/decimal.ts';
 import type { Address } from '../shared/ids.ts';
 import { type Completed, complete, type Draft, positiveAmounts } from './complete.ts';
 import type { BuilderDeps } from './deps.ts';
@@ -13,6 +14,7 @@ import { filledSwap } from './simulate/fills.ts';
 import { type Outcome, observeOutcome } from './simulate/outcome.ts';
 import { positionShortfall, swapShortfall } from './simulate/shortfall.ts';
 import type {
+  AmountRange,
   BuiltCall,
   OpenTerms,
   Path,
@@ -36,7 +38,8 @@ type Shared =
   | 'explain'
   | 'link'
   | 'bounds'
-  | 'overrides';
+  | 'overrides'
+  | 'needsOutcome';
 
 /** A transaction that was decided on; `completePlan` simulates and completes it. */
 export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
@@ -49,6 +52,8 @@ export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
   readonly pays?: { readonly token: PayToken; readonly amount: bigint } | undefined;
   /** The position as it stands; absent on an open. */
   readonly before?: PositionState | undefined;
+  /** Its APY at the borrow rate of now, percent; absent = not measured, or no equity. */
+  readonly apyBeforePct?: Decimal | undefined;
   /** Its deposit basis as it stands, loan base units; absent on an open. */
   readonly basisBefore?: bigint | undefined;
   /** Which position it is, and the contract that holds it; absent on an open. */
@@ -61,6 +66,8 @@ export interface PlanDraft extends Pick<Draft<never, never>, Shared> {
   readonly debtChange?: bigint | undefined;
   /** Liquidity that a reallocation moves into the market first, loan base units. */
   readonly moved?: bigint | undefined;
+  /** The amounts that would pass; absent = the action takes none. */
+  readonly amounts?: AmountRange | undefined;
   /** Fees of the contract when a position is managed; an open has them in its terms. */
   readonly fees?: readonly CostItem[] | undefined;
   /** The least that the action pays out of the position, the contract's fees taken off, in loan base units at the oracle's price. */

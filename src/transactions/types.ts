@@ -130,6 +130,16 @@ export interface TokenAmount {
   readonly amount: bigint;
 }
 
+/** The end of a range: base units, or why there is no number. `quotes`: it depends on quotes for other amounts. */
+export type AmountBound = bigint | 'unlimited' | 'quotes';
+
+/** The amounts of an action that would pass now, the rest of the request unchanged. */
+export interface AmountRange {
+  readonly token: Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
+  readonly smallest: AmountBound;
+  readonly largest: AmountBound;
+}
+
 export type IssueKind = (typeof ISSUE_KINDS)[number];
 
 /** An issue that the signer has to know or to resolve. It never stops a plan. */

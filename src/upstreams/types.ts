@@ -143,6 +143,8 @@ export interface SwapQuote {
   /** Native value to send with the call; 0 for ERC-20 input. */
   readonly value: bigint;
   readonly expiresAtMs: number;
+  /** When the venues were asked, ms; only of previews, which may use a quote again. */
+  readonly quotedAtMs?: number | undefined;
 }
 
 /** A venue that returns executable calldata. `null` = no route. */

@@ -1,4 +1,4 @@
-import { type GraphQLField, getNamedType, isInputObjectType } from 'graphql';
+import { type GraphQLField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Services } from '../../src/resolvers/common/services.ts';
@@ -28,8 +28,8 @@ const build = async (...args: readonly unknown[]): Promise<never> => {
 };
 const { leverage } = completeContext().live();
 const services = {
-  leverage: { ...leverage, preview: build, open: build, manage: build },
-  equity: { preview: build, deposit: build, exit: build },
+  leverage: { ...leverage, preview: build, previewManage: build, open: build, manage: build },
+  equity: { preview: build, previewExit: build, deposit: build, exit: build },
 } as unknown as Partial<Services>;
 
 let front: Front;
@@ -42,21 +42,30 @@ beforeEach(() => {
 });
 
 const schema = buildSchema();
-const inputOf = (field: GraphQLField<unknown, unknown>) => {
+const takesSlippage = (type: unknown): type is GraphQLInputObjectType =>
+  isInputObjectType(type) && 'maxSlippageBps' in type.getFields();
+/** The input of a field that takes a slippage, or the parts of its input that do, one of which is given. */
+const inputsOf = (field: GraphQLField<unknown, unknown>) => {
   const argument = field.args.find(({ name }) => name === 'input');
   const type = argument && getNamedType(argument.type);
-  return isInputObjectType(type) && 'maxSlippageBps' in type.getFields() ? type : undefined;
+  if (takesSlippage(type)) return [{ name: field.name, type, at: 'input', input: '$input' }];
+  const parts = isInputObjectType(type) && type.isOneOf ? Object.values(type.getFields()) : [];
+  return parts.flatMap(({ name, type: part }) => {
+    const of = getNamedType(part);
+    const given = { name: `${field.name}.${name}`, at: `input.${name}`, input: `{${name}:$input}` };
+    return takesSlippage(of) ? [{ ...given, type: of }] : [];
+  });
 };
 /** Every field of the schema that takes a slippage. */
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((root) =>
-  Object.values(root?.getFields() ?? {}).flatMap((field) => {
-    const type = inputOf(field);
-    if (root == null || type === undefined) return [];
-    const wallet = field.args.some(({ name }) => name === 'wallet');
-    const [declared, passed] = wallet ? ['$wallet:Address!,', 'wallet:$wallet,'] : ['', ''];
-    const query = `${root.name.toLowerCase()}(${declared}$input:${type.name}!){${field.name}(${passed}input:$input){__typename ...on Refusal{code message retryable retryAfterSec} ...on LimitExceededRefusal{field value limits{name value}}}}`;
-    return [{ name: field.name, query, input: sampleOf(type) as Json, wallet }];
-  }),
+  Object.values(root?.getFields() ?? {}).flatMap((field) =>
+    inputsOf(field).map(({ name, type, at, input }) => {
+      const wallet = field.args.some((arg) => arg.name === 'wallet') && name !== 'preview.openLeverage';
+      const [declared, passed] = wallet ? ['$wallet:Address!,', 'wallet:$wallet,'] : ['', ''];
+      const query = `${root?.name.toLowerCase()}(${declared}$input:${type.name}!){${field.name}(${passed}input:${input}){__typename ...on Refusal{code message retryable retryAfterSec} ...on LimitExceededRefusal{field value limits{name value}}}}`;
+      return { name, at, query, input: sampleOf(type) as Json, wallet };
+    }),
+  ),
 );
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const ask = async ({ query, input, wallet }: (typeof fields)[number], maxSlippageBps: unknown) => {
@@ -65,14 +74,16 @@ const ask = async ({ query, input, wallet }: (typeof fields)[number], maxSlippag
   return { answer: body.data && Object.values(body.data as Json)[0], error: body.errors?.[0] } as Json;
 };
 
-test('default: every preview and plan takes a slippage', () => {
+test('default: every plan and its preview take a slippage', () => {
   expect(fields.map(({ name }) => name).sort()).toEqual([
     'equityDepositPlan',
-    'equityDepositPreview',
     'equityExitPlan',
-    'leveragePreview',
     'manageLeveragePlan',
     'openLeveragePlan',
+    'preview.equityDeposit',
+    'preview.equityExit',
+    'preview.manageLeverage',
+    'preview.openLeverage',
   ]);
 });
 
@@ -86,7 +97,7 @@ describe.each(fields.map((field) => [field.name, field] as const))('%s', (_name,
         __typename: 'LimitExceededRefusal',
         code: 'LIMIT_EXCEEDED',
         retryable: false,
-        field: 'input.maxSlippageBps',
+        field: `${field.at}.maxSlippageBps`,
         limits: [{ name: 'maxSlippageBps', value: '100' }],
       });
       expect(Number(answer.value)).toBe(Number(bps));
@@ -100,7 +111,7 @@ describe.each(fields.map((field) => [field.name, field] as const))('%s', (_name,
     expect([answer, built]).toEqual([null, []]);
     expect(error.extensions).toMatchObject({
       code: 'bad_request',
-      details: { field: 'input.maxSlippageBps', value: bps, limit: { above: '0', max: '100' } },
+      details: { field: `${field.at}.maxSlippageBps`, value: bps, limit: { above: '0', max: '100' } },
     });
   });
 
@@ -116,7 +127,6 @@ describe.each(fields.map((field) => [field.name, field] as const))('%s', (_name,
 
 test('behavior: a persisted operation over GraphQL has the cap of GraphQL', async () => {
   const named = {
-    LeverageSimulate: 'leveragePreview',
     ManageBuild: 'manageLeveragePlan',
     EquityExitBuild: 'equityExitPlan',
   };
@@ -136,7 +146,7 @@ describe('the rows of /v1', () => {
   const rows = () =>
     front.routes.filter(({ body }) => body instanceof z.ZodObject && Object.hasOwn(body.shape, 'slippage'));
 
-  test('default: six rows take a slippage', () => {
+  test('default: eight rows take a slippage', () => {
     expect(rows()).toHaveLength(fields.length);
   });
 

@@ -95,6 +95,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     positions: emptyPositions,
     leverage: {
       preview: refused,
+      previewManage: refused,
       open: refused,
       manage: refused,
       deleverage: refused,
@@ -104,7 +105,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     },
     ops: emptyOps,
     alerts: oneAlert,
-    equity: { preview: refused, deposit: refused, exit: refused },
+    equity: { preview: refused, previewExit: refused, deposit: refused, exit: refused },
     ...overrides,
   };
 }

@@ -230,6 +230,7 @@ function servicesThatFail() {
   return {
     leverage: {
       preview: fail,
+      previewManage: fail,
       open: fail,
       manage: fail,
       deleverage: fail,
@@ -237,7 +238,7 @@ function servicesThatFail() {
       proxyOwners: fail,
       usdOf: () => undefined,
     },
-    equity: { preview: fail, deposit: fail, exit: fail },
+    equity: { preview: fail, previewExit: fail, deposit: fail, exit: fail },
   };
 }
 

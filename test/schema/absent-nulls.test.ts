@@ -78,6 +78,7 @@ const OBJECTS: Readonly<Record<string, Json>> = {
   ManageLeverageInput: { position: '1-0', action: { close: {} } },
   EquityDepositInput: { strategyId: VAULT, amount: '500' },
   EquityExitInput: { strategyId: VAULT },
+  PreviewInput: { equityDeposit: { strategyId: VAULT, amount: '500' } },
   CreateAlertInput: { condition: 'STALE', webhookUrl: 'https://receiver.example/', strategyId: MARKET },
   PortfolioOrder: { field: 'VALUE_USD' },
   StrategyOrder: { field: 'LIQUIDITY_USD' },

@@ -22,11 +22,23 @@ const CONTRADICTIONS: Readonly<Record<string, readonly (readonly [source: string
     [`{ strategy(id: "${marketId}", chainId: 4663) { id } }`, 'chainId', 1],
     [`{ strategy(id: "${vaultId}", chainId: 1) { id } }`, 'chainId', 4663],
   ],
-  'Query.leveragePreview': [[`{ leveragePreview(${open}) { __typename } }`, 'chainId', 1]],
+  'Query.preview': [
+    [`{ preview(${open.replace('input: {', 'input: { openLeverage: {')} }) { __typename } }`, 'chainId', 1],
+    [`{ preview(${deposit.replace('input: {', 'input: { equityDeposit: {')} }) { __typename } }`, 'chainId', 4663],
+    [
+      `{ preview(wallet: "${wallet}", chainId: 1, input: { equityExit: { strategyId: "${vaultId}" } }) { __typename } }`,
+      'chainId',
+      4663,
+    ],
+    [
+      `{ preview(wallet: "${wallet}", chainId: 4663, input: { manageLeverage: { position: "1-0", action: { close: {} } } }) { __typename } }`,
+      'chainId',
+      1,
+    ],
+  ],
   'Mutation.openLeveragePlan': [
     [`mutation { openLeveragePlan(wallet: "${wallet}", ${open}) { __typename } }`, 'chainId', 1],
   ],
-  'Query.equityDepositPreview': [[`{ equityDepositPreview(${deposit}) { __typename } }`, 'chainId', 4663]],
   'Mutation.equityDepositPlan': [
     [`mutation { equityDepositPlan(wallet: "${wallet}", ${deposit}) { __typename } }`, 'chainId', 4663],
   ],
@@ -60,7 +72,9 @@ function namesChain(type: GraphQLInputType): boolean {
   const named = getNamedType(type);
   if (DOMAIN_IDS.includes(named.name)) return true;
   if (!isInputObjectType(named) || named.name.endsWith('Filter')) return false;
-  return Object.values(named.getFields()).some(({ type: of }) => DOMAIN_IDS.includes(getNamedType(of).name));
+  const fields = Object.values(named.getFields());
+  if (named.isOneOf && fields.some(({ type: of }) => namesChain(of))) return true;
+  return fields.some(({ type: of }) => DOMAIN_IDS.includes(getNamedType(of).name));
 }
 
 function placesOfSchema(): string[] {

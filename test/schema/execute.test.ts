@@ -37,6 +37,8 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
     sendCalls: false,
     input: { position: '1-0', action: { close: {} } },
   },
+  ManageSimulate: { wallet, input: { position: '1-0', action: { close: {} } } },
+  EquityExitSimulate: { wallet, input: { strategyId: vault.id } },
   EquitySimulate: { input: { strategyId: vault.id, amount: '1' } },
   EquityDepositBuild: { wallet, sendCalls: true, input: { strategyId: vault.id, amount: '1' } },
   EquityExitBuild: { wallet, sendCalls: true, input: { strategyId: vault.id } },

@@ -60,7 +60,7 @@ const REFUSED: readonly (readonly [name: string, source: string, field: string, 
   ],
   [
     'a strategy in an input',
-    `{ leveragePreview(input: { strategyId: "${market}", payToken: "${wallet}", amount: "1", target: { leverage: "2" } }) { __typename } }`,
+    `{ preview(input: { openLeverage: { strategyId: "${market}", payToken: "${wallet}", amount: "1", target: { leverage: "2" } } }) { __typename } }`,
     'strategyId',
     /is the `id` of a Market/,
   ],

@@ -57,7 +57,7 @@ const PREVIEW = /* GraphQL */ `
   yieldLeg { strategyId collateralIn leverage ltvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct }
   fees { stockLegBps yieldLegBps estimatedUsd }
 `;
-const PREVIEW_QUERY = `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename ... on EquityDepositPreview { note effectiveSlippageBps deposit { ${PREVIEW} } } ${REFUSED} } }`;
+const PREVIEW_QUERY = `query($input: EquityDepositInput!) { preview(input: { equityDeposit: $input }) { __typename ... on EquityDepositPreview { note effectiveSlippageBps deposit { ${PREVIEW} } } ${REFUSED} } }`;
 export const DEPOSIT_QUERY = `mutation($wallet: Address!, $input: EquityDepositInput!) { equityDepositPlan(wallet: $wallet, input: $input) { __typename ... on EquityDepositPlan { ${BATCH} deposit { ${PREVIEW} } } ${REFUSED} } }`;
 export const EXIT_QUERY = `mutation($wallet: Address!, $input: EquityExitInput!) { equityExitPlan(wallet: $wallet, input: $input) { __typename ... on EquityExitPlan { ${BATCH} yieldPositionIds position { yieldLoopMatch stock { debtAmount } } } ... on AmbiguousYieldLoopsRefusal { field strategyId yieldPositionIds } ${REFUSED} } }`;
 

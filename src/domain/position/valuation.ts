@@ -1,4 +1,4 @@
-import { MarketUtils } from '@morpho-org/blue-sdk';
+import { MarketUtils, MathLib } from '@morpho-org/blue-sdk';
 import type { Market } from '../../catalog/types.ts';
 import { Decimal, fromUnits, ratio, ZERO } from '../../shared/decimal.ts';
 import { collateralValueInLoan } from '../leverage/flash-loan.ts';
@@ -51,6 +51,20 @@ export function valueHolding(
     usd:
       collateralUsd && debtUsd ? { collateral: collateralUsd, debt: debtUsd, net: collateralUsd.minus(debtUsd) } : null,
   };
+}
+
+/**
+ * Health factor as the protocol's SDK has it: the most that the collateral may owe, by the debt. Below 1 the position can be
+ * liquidated; `undefined` = without debt there is none.
+ */
+export function healthFactorOf(
+  { collateral, debt }: { readonly collateral: bigint; readonly debt: bigint },
+  price: bigint,
+  { lltv }: Pick<Market, 'lltv'>,
+): Decimal | undefined {
+  if (debt === 0n) return undefined;
+  const most = MathLib.wMulDown(collateralValueInLoan(collateral, price), lltv);
+  return fromUnits(MathLib.wDivDown(most, debt), 18);
 }
 
 /** The smallest amount of the USD values. */

@@ -1,7 +1,8 @@
 import type { EquityPosition } from '../../domain/equity/position.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { BuiltBatch, DepositPreview } from '../../transactions/equity/index.ts';
+import type { BuiltBatch, BuiltExit, DepositPreview } from '../../transactions/equity/index.ts';
+import type { QuoteAge } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 import {
   absences,
@@ -14,38 +15,75 @@ import {
   planGaps,
 } from '../transaction/estimate.ts';
 import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
-import { EQUITY_PATHS, formatIssues, namesOf, withSurfaceNames } from '../transaction/surface-names.ts';
+import { PREVIEW_NOTE, type PreviewView, previewGaps, quotesAsOf } from '../transaction/previewed.ts';
+import { equityPaths, formatIssues, inputIn, namesOf, withSurfaceNames } from '../transaction/surface-names.ts';
 
 /** A previewed deposit into a vault. */
-export interface DepositPreviewView extends Estimate {
+export interface DepositPreviewView extends PreviewView {
   readonly deposit: DepositPreview;
-  readonly note: string;
 }
+
+/** A previewed exit from a vault. */
+export interface ExitPreviewView extends PreviewView, ExitView {}
 
 export interface DepositPlanView extends PlanBaseView {
   readonly deposit: DepositPreview;
 }
 
-export interface ExitPlanView extends PlanBaseView {
+export interface ExitPlanView extends PlanBaseView, ExitView {}
+
+/** The part of an exit that its plan and its preview have. */
+export interface ExitView extends Estimate {
   /** The vault before the exit. */
   readonly position: EquityPosition;
   /** Indexes of the loops that are closed, in order. */
   readonly closes: readonly number[];
 }
 
-/** Preview a deposit into a vault, without a wallet. @throws the refusals of the builders */
-export function vaultDepositPreview(input: DepositArgs, ctx: AppContext): Promise<DepositPreviewView> {
-  return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
-    const { terms, slippage, note, ...previewed } = await ctx.live().equity.preview(depositInput(input, ctx));
+/** Preview a deposit into a vault; a wallet is needed only for its own stock leg. @throws the refusals of the builders */
+export function vaultDepositPreview(
+  wallet: Address | null | undefined,
+  input: DepositArgs,
+  age: QuoteAge,
+  ctx: AppContext,
+): Promise<DepositPreviewView> {
+  const at = inputIn(ctx, 'equityDeposit');
+  return withSurfaceNames(ctx, equityPaths(at), async () => {
+    const given = { ...depositInput(input, ctx, at), user: wallet ?? undefined };
+    const { terms, slippage, note, stockBefore, stockMarket, ...previewed } = await ctx
+      .live()
+      .equity.preview(given, age);
+    const { vault, swaps, preview } = terms;
     const issues = formatIssues(previewed.issues, ctx);
-    const estimate = depositEstimate(terms.preview, { slippage: slippage.value, issues });
-    return { ...estimate, deposit: terms.preview, note: note(namesOf(ctx)) };
+    const estimate = depositEstimate(preview, { slippage: slippage.value, issues });
+    const [market, { price }] = [vault.stockMarket, stockMarket];
+    const held = stockBefore ?? { collateral: 0n, debt: 0n };
+    const state = { collateral: held.collateral + swaps.stock.expectedOut, debt: held.debt + terms.stockBorrow };
+    const parts = {
+      before: held.collateral > 0n || held.debt > 0n ? { market, state: held, price, apyPct: null } : null,
+      after: { market, state, price, apyPct: held.collateral > 0n ? null : preview.netApyPct },
+      amounts: { token: vault.depositToken, smallest: 'quotes', largest: 'quotes' } as const,
+      quotesAsOfMs: quotesAsOf([swaps.stock, swaps.zap, swaps.leverage]),
+    };
+    return {
+      ...estimate,
+      ...parts,
+      deposit: preview,
+      note: note(namesOf(ctx)),
+      gaps: [
+        ...estimate.gaps,
+        ...previewGaps(parts, { before: 'No wallet with a stock leg is named.', after: NOTHING_LEFT, amounts: WHOLE }),
+      ],
+    };
   });
 }
 
+const NOTHING_LEFT = 'Nothing of the vault is left.';
+const WHOLE = 'The whole vault is left.';
+
 /** Build a deposit into a vault. @throws the refusals of the builders */
 export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppContext): Promise<DepositPlanView> {
-  return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
+  return withSurfaceNames(ctx, equityPaths(), async () => {
     const built = await ctx.live().equity.deposit(depositInput(input, ctx), wallet);
     const { preview } = built.terms;
     const batch = batchFields(built, ctx);
@@ -64,32 +102,67 @@ export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppCo
   });
 }
 
-/** Build the exit from a vault. @throws the refusals of the builders */
-export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ExitPlanView> {
-  return withSurfaceNames(ctx, EQUITY_PATHS, async () => {
-    const built = await ctx.live().equity.exit(exitInput(wallet, input, ctx), wallet);
-    const { terms, position, priced, totalSwapCostPctOfEquity: pct } = built;
-    const { equity, paidOut } = built.worstCase;
-    const common = {
-      costs: formatCosts(built.costs),
-      totalSwapCostPctOfEquity: pct ? formatPct(pct) : null,
-      worstCase: { equity: equity.toFixed(), paidOut: paidOut.toFixed(), ltvPct: null, yieldLtvPct: null },
-      priced,
+/** Preview the exit from a vault. @throws the refusals of the builders */
+export function vaultExitPreview(
+  wallet: Address,
+  input: ExitArgs,
+  age: QuoteAge,
+  ctx: AppContext,
+): Promise<ExitPreviewView> {
+  const at = inputIn(ctx, 'equityExit');
+  return withSurfaceNames(ctx, equityPaths(at), async () => {
+    const built = await ctx.live().equity.previewExit(exitInput(wallet, input, ctx, at), wallet, age);
+    const view = exitView(built);
+    const { stockPrice: price, stockBefore, position } = built;
+    const market = built.terms.vault.stockMarket;
+    const apyPct = position.currentNetApyPct ?? null;
+    const parts = {
+      before: { market, state: stockBefore, price, apyPct },
+      after: null,
+      amounts: null,
+      quotesAsOfMs: quotesAsOf(built.swaps),
     };
-    const received = built.received ?? null;
-    const batch = batchFields(built, ctx);
+    const issues = formatIssues(built.issues, ctx);
     return {
-      ...common,
-      ...batch,
-      chainId: terms.vault.chainId,
-      strategyId: terms.vault.id,
-      action: 'equity_exit' as const,
-      position,
-      closes: terms.loops.map(({ positionId }) => positionId),
-      received,
-      gaps: [...estimateGaps(common), ...planGaps({ ...batch, received })],
+      ...view,
+      ...parts,
+      slippage: built.slippage.value,
+      issues,
+      note: [PREVIEW_NOTE, ...built.notes, ...issues.map(({ message }) => message)].join(' '),
+      gaps: [
+        ...estimateGaps(view),
+        ...previewGaps(parts, { before: NOTHING_LEFT, after: NOTHING_LEFT, amounts: WHOLE }),
+      ],
     };
   });
+}
+
+/** Build the exit from a vault. @throws the refusals of the builders */
+export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ExitPlanView> {
+  return withSurfaceNames(ctx, equityPaths(), async () => {
+    const built = await ctx.live().equity.exit(exitInput(wallet, input, ctx), wallet);
+    const view = exitView(built);
+    const received = built.received ?? null;
+    const batch = batchFields(built, ctx);
+    return { ...view, ...batch, received, gaps: [...estimateGaps(view), ...planGaps({ ...batch, received })] };
+  });
+}
+
+/** Everything that an exit decides beside its calls. */
+function exitView(built: BuiltExit): Omit<ExitView, 'gaps' | 'slippage' | 'issues'> {
+  const { terms, position, priced, totalSwapCostPctOfEquity: pct } = built;
+  const { equity, paidOut } = built.worstCase;
+  return {
+    costs: formatCosts(built.costs),
+    totalSwapCostPctOfEquity: pct ? formatPct(pct) : null,
+    worstCase: { equity: equity.toFixed(), paidOut: paidOut.toFixed(), ltvPct: null, yieldLtvPct: null },
+    priced,
+    chainId: terms.vault.chainId,
+    strategyId: terms.vault.id,
+    action: 'equity_exit',
+    position,
+    closes: terms.loops.map(({ positionId }) => positionId),
+  };
 }
 
 function batchFields(built: BuiltBatch, ctx: AppContext) {

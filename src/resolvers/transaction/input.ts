@@ -12,6 +12,9 @@ type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 /** How long a plan without quotes counts as good, ms: its worst case is that of a minute later. */
 export const PLAN_LIFE_MS = 60_000;
 
+/** The argument of a build in which its input is; that of a preview has a part for each build. */
+const INPUT = 'input';
+
 /** Bounds that every build takes. */
 type Bounds = Loose<{ maxSlippageBps: Decimal; maxSwapLossPct: Decimal; minAmountOut: Decimal }>;
 
@@ -52,37 +55,42 @@ export type ExitArgs = { readonly strategyId: StrategyId } & Bounds &
   Loose<{ yieldPositionIds: readonly PositionName[]; exact: boolean; allowUnsimulated: boolean; chainId: ChainId }>;
 
 /** Read the input that opens a position. @throws BadRequestError, LimitExceededError */
-export function openInput(input: OpenArgs, ctx: AppContext): OpenInput {
+export function openInput(input: OpenArgs, ctx: AppContext, at = INPUT): OpenInput {
   return {
-    chainId: requireChainOf(input, ctx),
+    chainId: requireChainOf(input, ctx, at),
     strategyId: input.strategyId,
     payToken: input.payToken,
     amount: input.amount,
-    ...targetOf(input.target, 'input.target'),
-    ...boundsOf(input, ctx),
+    ...targetOf(input.target, `${at}.target`),
+    ...boundsOf(input, ctx, at),
   };
 }
 
 /** Read the input that manages a position. @throws BadRequestError */
-export function manageInput(user: Address, { position, action, ...input }: ManageArgs, ctx: AppContext): ManageInput {
+export function manageInput(
+  user: Address | null | undefined,
+  { position, action, ...input }: ManageArgs,
+  ctx: AppContext,
+  at = INPUT,
+): ManageInput {
   return {
-    ...placeOf(user, position, ctx),
-    user,
-    ...actionOf(action),
-    ...boundsOf(input, ctx),
+    ...placeOf(user, position, ctx, at),
+    ...actionOf(action, at),
+    ...boundsOf(input, ctx, at),
     allowUnsimulated: input.allowUnsimulated ?? undefined,
   };
 }
 
 /** Take the place of a position on chain. @throws BadRequestError, also for the id of a position of another wallet */
 function placeOf(
-  user: Address,
+  user: Address | null | undefined,
   position: PositionName,
   ctx: AppContext,
-): Pick<ManageInput, 'chainId' | 'id' | 'marketId'> {
+  at: string,
+): Pick<ManageInput, 'chainId' | 'user' | 'id' | 'marketId'> {
   const { marketId } = position;
-  const { chainId, index } = requirePlace(position, user, 'input.position', ctx);
-  return { chainId, id: index, marketId };
+  const { chainId, wallet, index } = requirePlace(position, user, `${at}.position`, ctx);
+  return { chainId, user: wallet, id: index, marketId };
 }
 
 /** Take the indexes of the loops of a vault. @throws BadRequestError for one of another chain or another wallet */
@@ -90,13 +98,14 @@ function loopsOf(
   positions: readonly PositionName[],
   { user, chainId }: { readonly user: Address; readonly chainId: ChainId },
   ctx: AppContext,
+  at: string,
 ): readonly number[] {
   return positions.map((position, i) => {
-    const field = `input.yieldPositionIds.${i}`;
-    const at = requirePlace({ ...position, chainId: position.chainId ?? chainId }, user, field, ctx);
-    if (at.chainId === chainId) return at.index;
+    const field = `${at}.yieldPositionIds.${i}`;
+    const place = requirePlace({ ...position, chainId: position.chainId ?? chainId }, user, field, ctx);
+    if (place.chainId === chainId) return place.index;
     throw new BadRequestError(
-      `${field} is a position on chain ${at.chainId}, and the vault is on chain ${chainId}. Send a loop of the vault.`,
+      `${field} is a position on chain ${place.chainId}, and the vault is on chain ${chainId}. Send a loop of the vault.`,
       { field, value: formatValue(position.text), limit: { oneOf: [chainId] } },
     );
   });
@@ -108,13 +117,13 @@ type GivenAction = Pick<
 >;
 
 /** Name the action that was chosen. @throws BadRequestError for none or several */
-function actionOf(given: ActionArgs): GivenAction {
+function actionOf(given: ActionArgs, at: string): GivenAction {
   const { close, increaseLeverage, addCollateral, removeCollateral, repay, repayAll, borrow } = given;
   const chosen: readonly (GivenAction | null | undefined)[] = [
     close && { action: 'close', amount: close.amount ?? undefined, exact: close.exact ?? undefined },
     increaseLeverage && {
       action: 'increase_leverage',
-      ...targetOf(increaseLeverage, 'input.action.increaseLeverage'),
+      ...targetOf(increaseLeverage, `${at}.action.increaseLeverage`),
     },
     addCollateral && { action: 'add_collateral', ...addCollateral },
     removeCollateral && { action: 'remove_collateral', ...removeCollateral },
@@ -128,7 +137,7 @@ function actionOf(given: ActionArgs): GivenAction {
     borrow && { action: 'borrow', ...borrow },
   ];
   const [first, ...others] = chosen.filter((one) => one != null);
-  if (!first || others.length > 0) throw notOne('input.action', ACTIONS);
+  if (!first || others.length > 0) throw notOne(`${at}.action`, ACTIONS);
   return first;
 }
 
@@ -141,7 +150,7 @@ function targetOf({ leverage, ltvPct }: TargetArgs, field: string): Pick<OpenInp
 }
 
 /** The engine holds `@oneOf` on its own; this is for values that reach a resolver by another way. */
-function notOne(field: string, names: readonly string[]): BadRequestError {
+export function notOne(field: string, names: readonly string[]): BadRequestError {
   return new BadRequestError(`${field} takes exactly one of ${names.join(', ')}.`, {
     field,
     limit: { exactlyOneOf: names },
@@ -149,8 +158,8 @@ function notOne(field: string, names: readonly string[]): BadRequestError {
 }
 
 /** Read the input of a vault deposit. @throws BadRequestError, LimitExceededError */
-export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput {
-  const { slippage, maxSwapLossPct } = boundsOf(input, ctx);
+export function depositInput(input: DepositArgs, ctx: AppContext, at = INPUT): DepositInput {
+  const { slippage, maxSwapLossPct } = boundsOf(input, ctx, at);
   chainOfStrategy(ctx, input);
   return {
     strategyId: input.strategyId,
@@ -162,33 +171,33 @@ export function depositInput(input: DepositArgs, ctx: AppContext): DepositInput 
 }
 
 /** Read the input of a vault exit. @throws BadRequestError, LimitExceededError */
-export function exitInput(user: Address, input: ExitArgs, ctx: AppContext): ExitInput {
+export function exitInput(user: Address, input: ExitArgs, ctx: AppContext, at = INPUT): ExitInput {
   const chain = chainOfStrategy(ctx, input);
   const loops = input.yieldPositionIds;
   return {
     strategyId: input.strategyId,
     // Of a vault that no chain has, the builder tells.
-    yieldPositionIds: loops && chain ? loopsOf(loops, { user, chainId: chain.chainId }, ctx) : undefined,
+    yieldPositionIds: loops && chain ? loopsOf(loops, { user, chainId: chain.chainId }, ctx, at) : undefined,
     exact: input.exact ?? undefined,
     allowUnsimulated: input.allowUnsimulated ?? undefined,
-    ...boundsOf(input, ctx),
+    ...boundsOf(input, ctx, at),
   };
 }
 
 /** Find the chain that a strategy names. @throws BadRequestError for an id that no chain has, and for another `chainId` beside it */
-function requireChainOf(input: Pick<OpenArgs, 'strategyId' | 'chainId'>, ctx: AppContext): ChainId {
+function requireChainOf(input: Pick<OpenArgs, 'strategyId' | 'chainId'>, ctx: AppContext, at: string): ChainId {
   const chain = chainOfStrategy(ctx, input);
   if (chain) return chain.chainId;
   const { strategyId } = input;
   throw new BadRequestError(`No chain has a strategy ${strategyId}. Send an id from the strategies list.`, {
-    field: 'input.strategyId',
+    field: `${at}.strategyId`,
     value: strategyId,
   });
 }
 
-function boundsOf({ maxSlippageBps, maxSwapLossPct, minAmountOut }: Bounds, ctx: AppContext) {
+function boundsOf({ maxSlippageBps, maxSwapLossPct, minAmountOut }: Bounds, ctx: AppContext, at: string) {
   return {
-    slippage: slippageOf(maxSlippageBps, ctx),
+    slippage: slippageOf(maxSlippageBps, ctx, at),
     maxSwapLossPct: maxSwapLossPct ?? undefined,
     minAmountOut: minAmountOut ?? undefined,
   };
@@ -198,12 +207,12 @@ function boundsOf({ maxSlippageBps, maxSwapLossPct, minAmountOut }: Bounds, ctx:
  * Turn basis points into the ratio of the builders; `undefined` = left out. The rows of /v1 have a cap to which more is lowered.
  * @throws BadRequestError at or below zero; LimitExceededError above the cap
  */
-function slippageOf(bps: Decimal | null | undefined, { contract }: AppContext): Decimal | undefined {
+function slippageOf(bps: Decimal | null | undefined, { contract }: AppContext, at: string): Decimal | undefined {
   if (bps == null) return undefined;
   const ratio = bps.shiftedBy(-4);
   if (contract === 'v1') return ratio;
   const max = MAX_SLIPPAGE.shiftedBy(4).toFixed();
-  const field = 'input.maxSlippageBps';
+  const field = `${at}.maxSlippageBps`;
   const value = formatValue(bps.toFixed());
   if (!bps.gt(ZERO)) {
     throw new BadRequestError(`maxSlippageBps must be above 0, at most ${max}. Send e.g. 50 for 0.5 %.`, {

@@ -10,6 +10,7 @@ import {
   type Path,
   type Plan,
   pricedAt,
+  type QuoteAge,
   swapNote,
 } from '../../transactions/index.ts';
 import { secondOf } from '../common/age.ts';
@@ -39,17 +40,23 @@ import {
   worstCaseOf,
   worstCaseOfPlan,
 } from './position-preview.ts';
-import { formatIssues, managePathsOf, OPEN_PATHS, withSurfaceNames } from './surface-names.ts';
+import { PREVIEW_NOTE, type PreviewView, previewGaps, quotesAsOf, type SideView, WORTHLESS } from './previewed.ts';
+import { formatIssues, inputIn, managePathsOf, openPaths, withSurfaceNames } from './surface-names.ts';
 
 /** A previewed open. */
-export interface LeveragePreviewView extends Estimate {
+export interface LeveragePreviewView extends PreviewView {
   readonly terms: OpenTerms;
   readonly position: PositionPreviewView;
-  readonly note: string;
 }
 
+/** A previewed action on a position. */
+export interface ManagePreviewView extends PreviewView, PlannedLeverageView {}
+
 /** A plan that opens or manages a position. */
-export interface LeveragePlanView extends PlanBaseView {
+export interface LeveragePlanView extends PlanBaseView, PlannedLeverageView {}
+
+/** The part of a plan that its preview has as well. */
+export interface PlannedLeverageView extends Estimate {
   readonly plan: Plan;
   readonly path: Path;
   readonly position: PositionPreviewView | null;
@@ -60,15 +67,16 @@ export interface LeveragePlanView extends PlanBaseView {
 }
 
 /** Preview an open without a wallet. @throws the refusals of the builders */
-export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise<LeveragePreviewView> {
-  return withSurfaceNames(ctx, OPEN_PATHS, async () => {
-    const prepared = await ctx.live().leverage.preview(openInput(input, ctx));
+export async function previewLeverage(input: OpenArgs, age: QuoteAge, ctx: AppContext): Promise<LeveragePreviewView> {
+  const at = inputIn(ctx, 'openLeverage');
+  return withSurfaceNames(ctx, openPaths(at), async () => {
+    const prepared = await ctx.live().leverage.preview(openInput(input, ctx, at), age);
     const { terms } = prepared;
     const issues = formatIssues(prepared.issues, ctx);
     const position = positionOfOpen(prepared);
     const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
     const note = [
-      'A preview on current prices; building takes fresh quotes.',
+      PREVIEW_NOTE,
       ...swaps.map(swapNote),
       ...feeNotes(prepared),
       ...incentiveNote(countsIncentive(terms.preview), true),
@@ -80,8 +88,15 @@ export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise
       worstCase: formatWorstCase(worstCaseOf(position)),
       priced: pricedAt(prepared.live),
     };
+    const parts = {
+      before: null,
+      after: sideAfter(position),
+      amounts: { token: terms.payToken, smallest: 'quotes', largest: 'quotes' } as const,
+      quotesAsOfMs: quotesAsOf(swaps),
+    };
     return {
       ...common,
+      ...parts,
       chainId: terms.chainId,
       strategyId: terms.strategyId,
       action: 'open_leverage',
@@ -93,7 +108,49 @@ export async function previewLeverage(input: OpenArgs, ctx: AppContext): Promise
       gaps: [
         ...estimateGaps(common),
         ...positionGaps(position),
+        ...previewGaps(parts, { before: OPENS, after: NONE_LEFT, amounts: NO_AMOUNT }),
         ...absences(['reallocationFeeWei', reallocationFeeOf(terms), 'NOT_APPLICABLE', 'No liquidity is moved.']),
+      ],
+    };
+  });
+}
+
+const OPENS = 'An open has no position before it.';
+const NONE_LEFT = 'No position is left.';
+const NO_AMOUNT = 'The action takes a target in place of an amount.';
+
+function sideAfter({ market, preview, live: { price } }: PositionPreviewView): SideView {
+  return { market, state: preview.after, price, apyPct: pctText(preview.expectedLeverageApyPct) };
+}
+
+/** Preview an action on a position. @throws the refusals of its build */
+export function previewManage(
+  wallet: Address | null | undefined,
+  input: ManageArgs,
+  age: QuoteAge,
+  ctx: AppContext,
+): Promise<ManagePreviewView> {
+  const at = inputIn(ctx, 'manageLeverage');
+  const given = manageInput(wallet, input, ctx, at);
+  return withSurfaceNames(ctx, managePathsOf(given, at), async () => {
+    const plan = await ctx.live().leverage.previewManage(given, age);
+    const view = plannedView(plan, ctx);
+    const { market, live, before } = plan;
+    const parts = {
+      before: before ? { market, state: before, price: live.price, apyPct: pctText(plan.apyBeforePct) } : null,
+      after: view.position && sideAfter(view.position),
+      amounts: plan.amounts ?? null,
+      quotesAsOfMs: quotesAsOf(plan.swaps),
+    };
+    const messages = view.issues.map(({ message }) => message);
+    return {
+      ...view,
+      ...parts,
+      note: [PREVIEW_NOTE, ...plan.notes, ...messages].join(' '),
+      gaps: [
+        ...estimateGaps(view),
+        ...plannedGaps(view),
+        ...previewGaps(parts, { before: OPENS, after: NONE_LEFT, amounts: NO_AMOUNT }),
       ],
     };
   });
@@ -106,7 +163,7 @@ export function reallocationFeeOf({ reallocations }: OpenTerms): bigint | null {
 
 /** Build an open. @throws the refusals of the builders */
 export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext): Promise<LeveragePlanView> {
-  return withSurfaceNames(ctx, OPEN_PATHS, async () =>
+  return withSurfaceNames(ctx, openPaths(), async () =>
     formatPlan(await ctx.live().leverage.open(openInput(input, ctx), wallet), ctx),
   );
 }
@@ -119,28 +176,49 @@ export function managePosition(wallet: Address, input: ManageArgs, ctx: AppConte
 }
 
 function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
-  const { chain, market, swaps } = plan;
-  const position = positionOfPlan(plan);
-  const last = swaps.at(-1);
-  const fields = planFields(plan, [...plan.approvals, plan.tx], ctx);
-  const { common } = estimateOfPlan(plan, ctx);
   const view = {
-    ...common,
+    ...plannedView(plan, ctx),
+    ...planFields(plan, [...plan.approvals, plan.tx], ctx),
+    atomicRequired: false,
+    expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
+    received: plan.received ?? null,
+  };
+  const [reason, why] = plan.before
+    ? (['NONE', 'The position owes nothing.'] as const)
+    : (['NOT_APPLICABLE', OPENS] as const);
+  return {
+    ...view,
+    gaps: [
+      ...estimateGaps(view),
+      ...planGaps(view),
+      ...plannedGaps(view),
+      ...absences(
+        ['ltvBeforePct', ltvBeforeOf(plan), 'NOT_APPLICABLE', plan.before ? WORTHLESS : OPENS],
+        ['liquidationBefore', liquidationBeforeOf(plan), reason, why],
+        ['quotesExpireAt', plan.expiresAtMs, 'NOT_APPLICABLE', SWAPLESS],
+      ),
+    ],
+  };
+}
+
+/** Everything that a plan decides beside its calls. */
+function plannedView(plan: Plan, ctx: AppContext): Omit<PlannedLeverageView, 'gaps'> {
+  const { chain, market, swaps } = plan;
+  const last = swaps.at(-1);
+  return {
+    ...estimateOfPlan(plan, ctx).common,
     chainId: chain.chainId,
     strategyId: market.id as string as StrategyId,
     action: plan.action,
-    ...fields,
-    atomicRequired: false,
-    expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
+    slippage: plan.slippage.value,
+    issues: formatIssues(plan.issues, ctx),
     plan,
     path: plan.path,
-    position,
+    position: positionOfPlan(plan),
     amountFlashLoan: plan.amountFlashLoan === undefined ? null : loanAmount(plan, plan.amountFlashLoan),
     minTokenOut: last ? formatUnitsPlain(last.minOut, last.tokenOut.decimals) : null,
     depositBasisBefore: plan.basisBefore === undefined ? null : loanAmount(plan, plan.basisBefore),
-    received: plan.received ?? null,
   };
-  return { ...view, gaps: leveragePlanGaps(view) };
 }
 
 /** The part of an estimate that follows from a plan, and its costs before they are formatted. */
@@ -166,30 +244,17 @@ export function estimateOfPlan(
   };
 }
 
-function leveragePlanGaps(view: Omit<LeveragePlanView, 'gaps'>): readonly Gap[] {
+const SWAPLESS = 'Nothing is swapped.';
+
+function plannedGaps(view: Omit<PlannedLeverageView, 'gaps'>): readonly Gap[] {
   const { plan, position } = view;
-  const opens = 'An open has no position before it.';
-  const swapless = 'Nothing is swapped.';
-  const [reason, why] = plan.before
-    ? (['NONE', 'The position owes nothing.'] as const)
-    : (['NOT_APPLICABLE', opens] as const);
   return [
-    ...estimateGaps(view),
-    ...planGaps(view),
     ...absences(
-      ['position', position, 'NOT_APPLICABLE', 'No position is left.'],
-      ['positionIndex', plan.held, 'NOT_APPLICABLE', opens],
-      [
-        'ltvBeforePct',
-        ltvBeforeOf(plan),
-        'NOT_APPLICABLE',
-        plan.before ? 'The oracle says that the collateral is worth nothing.' : opens,
-      ],
-      ['depositBasisBefore', view.depositBasisBefore, 'NOT_APPLICABLE', opens],
-      ['liquidationBefore', liquidationBeforeOf(plan), reason, why],
+      ['position', position, 'NOT_APPLICABLE', NONE_LEFT],
+      ['positionIndex', plan.held, 'NOT_APPLICABLE', OPENS],
+      ['depositBasisBefore', view.depositBasisBefore, 'NOT_APPLICABLE', OPENS],
       ['amountFlashLoan', view.amountFlashLoan, 'NOT_APPLICABLE', 'No flash loan is taken.'],
-      ['minTokenOut', view.minTokenOut, 'NOT_APPLICABLE', swapless],
-      ['quotesExpireAt', plan.expiresAtMs, 'NOT_APPLICABLE', swapless],
+      ['minTokenOut', view.minTokenOut, 'NOT_APPLICABLE', SWAPLESS],
     ),
     ...(position ? positionGaps(position) : []),
   ];

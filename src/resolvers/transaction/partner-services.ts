@@ -17,6 +17,7 @@ import type {
   Plan,
   PreparedOpen,
   ProxyOwner,
+  QuoteAge,
 } from '../../transactions/index.ts';
 
 /** Services of the keyed partner surface beside the public reads. */
@@ -30,7 +31,9 @@ export interface PartnerServices {
  * `transactions/errors.ts`, which GraphQL answers as data.
  */
 export interface LeveragePort {
-  preview(input: OpenInput): Promise<PreparedOpen>;
+  preview(input: OpenInput, age: QuoteAge): Promise<PreparedOpen>;
+  /** The plan of `manage`, not simulated where the plan itself shows the outcome. */
+  previewManage(input: ManageInput, age: QuoteAge): Promise<Plan>;
   open(input: OpenInput, user: Address): Promise<Plan>;
   manage(input: ManageInput): Promise<Plan>;
   /** The ways to bring a position down to an LTV, each previewed by its own build. */
@@ -52,7 +55,9 @@ export interface LeveragePort {
 
 /** Previews and batches of equity vaults. Expected failures are thrown, as those of `LeveragePort`. */
 interface EquityPort {
-  preview(input: DepositInput): Promise<PreviewedDeposit>;
+  preview(input: DepositInput, age: QuoteAge): Promise<PreviewedDeposit>;
+  /** The batch of `exit`, not simulated. */
+  previewExit(input: ExitInput, user: Address, age: QuoteAge): Promise<BuiltExit>;
   deposit(input: DepositInput, user: Address): Promise<BuiltDeposit>;
   exit(input: ExitInput, user: Address): Promise<BuiltExit>;
 }

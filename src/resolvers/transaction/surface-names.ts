@@ -7,28 +7,35 @@ import type { AppContext } from '../common/context.ts';
 /** The paths of the builders' inputs in the arguments of a field. */
 type InputPaths = Readonly<Record<string, string>>;
 
-const SHARED: InputPaths = {
+const sharedPaths = (at: string): InputPaths => ({
   chainId: 'chainId',
-  strategyId: 'input.strategyId',
-  amount: 'input.amount',
-  payToken: 'input.payToken',
-  slippage: 'input.maxSlippageBps',
-  maxSwapLossPct: 'input.maxSwapLossPct',
-  minAmountOut: 'input.minAmountOut',
+  strategyId: `${at}.strategyId`,
+  amount: `${at}.amount`,
+  payToken: `${at}.payToken`,
+  slippage: `${at}.maxSlippageBps`,
+  maxSwapLossPct: `${at}.maxSwapLossPct`,
+  minAmountOut: `${at}.minAmountOut`,
   userAddress: 'wallet',
-};
+});
 
-export const OPEN_PATHS: InputPaths = {
-  ...SHARED,
-  leverage: 'input.target.leverage',
-  desiredLtv: 'input.target.ltvPct',
-};
+/** The argument of a preview that has the input of a build. Rows of /v1 have the input itself. */
+export function inputIn({ contract }: Pick<AppContext, 'contract'>, name: string): string {
+  return contract === 'v1' ? 'input' : `input.${name}`;
+}
 
-export const EQUITY_PATHS: InputPaths = {
-  ...SHARED,
-  stockLtvPct: 'input.stockLtvPct',
-  yieldPositionIds: 'input.yieldPositionIds',
-};
+/** The paths of the inputs of an opening. @param at the argument that has them */
+export const openPaths = (at = 'input'): InputPaths => ({
+  ...sharedPaths(at),
+  leverage: `${at}.target.leverage`,
+  desiredLtv: `${at}.target.ltvPct`,
+});
+
+/** The paths of the inputs of a deposit or exit. */
+export const equityPaths = (at = 'input'): InputPaths => ({
+  ...sharedPaths(at),
+  stockLtvPct: `${at}.stockLtvPct`,
+  yieldPositionIds: `${at}.yieldPositionIds`,
+});
 
 const ACTIONS: Readonly<Record<ManageAction, string>> = {
   close: 'close',
@@ -40,13 +47,13 @@ const ACTIONS: Readonly<Record<ManageAction, string>> = {
 };
 
 /** The paths of the inputs of an action on a position. */
-export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>): InputPaths {
-  const input = `input.action.${full === true ? GRAPHQL_NAMES.repayAll : ACTIONS[action]}`;
+export function managePathsOf({ action, full }: Pick<ManageInput, 'action' | 'full'>, at = 'input'): InputPaths {
+  const input = `${at}.action.${full === true ? GRAPHQL_NAMES.repayAll : ACTIONS[action]}`;
   return {
-    ...SHARED,
-    chainId: 'input.position',
-    id: 'input.position',
-    positionId: 'input.position',
+    ...sharedPaths(at),
+    chainId: `${at}.position`,
+    id: `${at}.position`,
+    positionId: `${at}.position`,
     amount: `${input}.amount`,
     payToken: `${input}.payToken`,
     leverage: `${input}.leverage`,
@@ -75,10 +82,10 @@ const GRAPHQL_NAMES: SurfaceNames = {
     strategies: () => 'strategies',
     positions: (wallet, chainId) => `wallet(address: "${wallet}", chainIds: [${chainId}])`,
     equityDeposit: 'equityDepositPlan',
-    equityPreview: 'equityDepositPreview',
+    equityPreview: 'preview',
     equityExit: 'equityExitPlan',
-    leverage: 'leveragePreview',
-    leveragePreview: 'leveragePreview',
+    leverage: 'preview',
+    leveragePreview: 'preview',
     freshness: 'freshness',
   },
 };

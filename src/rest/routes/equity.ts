@@ -34,7 +34,7 @@ const equityChainId = (chainIds: readonly number[]) =>
     .optional()
     .meta({ type: 'integer', enum: [...chainIds], description: `Chain id: ${chainIds.join(' or ')} only.` });
 
-/** The three equity rows of the partner surface. */
+/** The equity rows of the partner surface. */
 export function equityRoutes({ equityChainIds, derive }: RouteOptions): AnyRoute[] {
   const chainId = equityChainId(equityChainIds);
   const deposit = {
@@ -99,12 +99,64 @@ export function equityRoutes({ equityChainIds, derive }: RouteOptions): AnyRoute
       errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
       examples: [{ summary: 'At the target LTV', body: { strategyId: SPY_VAULT, amount: '5000', userAddress: USER } }],
     }),
-    exitRoute(chainId, derive),
+    ...exitRoutes(chainId, derive),
   ];
 }
 
-function exitRoute(chainId: ReturnType<typeof equityChainId>, derive: RouteOptions['derive']): AnyRoute {
-  return derive({
+function exitRoutes(chainId: ReturnType<typeof equityChainId>, derive: RouteOptions['derive']): AnyRoute[] {
+  const exit = z
+    .strictObject({
+      strategyId: vaultId,
+      userAddress: paidAddressText('The signing wallet, which owns the vault.'),
+      yieldPositionIds: z
+        .array(positionIndex.describe('Index of a position on chain.'))
+        .max(MAX_LOOPS)
+        .optional()
+        .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
+      slippage,
+      maxSwapLossPct: swapLossNumber(
+        'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale.',
+        100,
+      ),
+      minAmountOut: amountText(
+        'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
+      ).optional(),
+      exact: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether the calls name the amounts of collateral that were read, so that collateral that a stranger adds meanwhile cannot make the batch revert: it stays where it is.',
+        ),
+      allowUnsimulated: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
+        ),
+      include: includedParts,
+      chainId,
+    })
+    .meta({ id: 'EquityExitBuildBody', description: BODY });
+  const simulate = derive({
+    method: 'POST',
+    path: '/v1/partner/equity/exit/simulate',
+    surface: 'Partner',
+    summary: 'Preview the exit from an equity vault',
+    description:
+      'The vault and its stock leg before the exit, the costs and the least payout at current prices, with the body of exit/build. Builds nothing; quotes may be up to 5 s old, see quotesAsOf.',
+    operation: 'EquityExitSimulate',
+    tool: { name: 'preview_vault_exit' },
+    params: z.object({}),
+    body: exit,
+    variables: ({ body: { userAddress, include: _include, ...body } }) => ({
+      wallet: userAddress,
+      chainId: body.chainId,
+      input: exitVariables(body),
+    }),
+    errors: BUILD_ERRORS,
+    examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
+  });
+  const build = derive({
     method: 'POST',
     path: '/v1/partner/equity/exit/build',
     surface: 'Partner',
@@ -114,39 +166,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>, derive: RouteOptio
     operation: 'EquityExitBuild',
     tool: { name: 'build_vault_exit' },
     params: z.object({}),
-    body: z
-      .strictObject({
-        strategyId: vaultId,
-        userAddress: paidAddressText('The signing wallet, which owns the vault.'),
-        yieldPositionIds: z
-          .array(positionIndex.describe('Index of a position on chain.'))
-          .max(MAX_LOOPS)
-          .optional()
-          .describe('Yield loops to close with the stock leg; required when yieldLoopMatch is "ambiguous".'),
-        slippage,
-        maxSwapLossPct: swapLossNumber(
-          'Maximum loss of all sales together, percent of the equity. Replaces the limit of 1 % of each sale.',
-          100,
-        ),
-        minAmountOut: amountText(
-          'Minimum proceeds of all sales together, whole deposit tokens; debts are repaid from them.',
-        ).optional(),
-        exact: z
-          .boolean()
-          .optional()
-          .describe(
-            'Whether the calls name the amounts of collateral that were read, so that collateral that a stranger adds meanwhile cannot make the batch revert: it stays where it is.',
-          ),
-        allowUnsimulated: z
-          .boolean()
-          .optional()
-          .describe(
-            'Whether the batch is built without simulation if no node of the chain can simulate; its instructions then say NOT_SIMULATED.',
-          ),
-        include: includedParts,
-        chainId,
-      })
-      .meta({ id: 'EquityExitBuildBody', description: BODY }),
+    body: exit,
     variables: ({ body: { userAddress, include, ...body } }) => ({
       wallet: userAddress,
       chainId: body.chainId,
@@ -156,6 +176,7 @@ function exitRoute(chainId: ReturnType<typeof equityChainId>, derive: RouteOptio
     errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
     examples: [{ summary: 'The whole vault', body: { strategyId: SPY_VAULT, userAddress: OWNER } }],
   });
+  return [simulate, build];
 }
 
 /** Map a deposit to the input of the schema. */

@@ -13,7 +13,7 @@ import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
 import { leveragedHistoryRoute } from './leveraged-history.ts';
-import { manageRoute } from './manage.ts';
+import { manageRoutes } from './manage.ts';
 import { opsRoutes } from './ops.ts';
 import { deleverageRoute } from './position/deleverage.ts';
 import { positionHistoryRoutes } from './position/history.ts';
@@ -41,7 +41,7 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     leveragedHistoryRoute(options),
     ...priceRoutes(options),
     ...leverageRoutes(options),
-    manageRoute(options),
+    ...manageRoutes(options),
     ...equityRoutes(options),
     ...positionRoutes(options),
     ...positionHistoryRoutes(options),

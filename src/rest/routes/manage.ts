@@ -13,9 +13,34 @@ import { BUILD_ERRORS, type RouteOptions, SIMULATION_ERRORS } from './shared.ts'
 const OWNER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const OPEN_POSITION = '1-0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5-0';
 
-/** The row that manages positions. */
-export function manageRoute({ chainIds, derive }: RouteOptions): AnyRoute {
-  return derive({
+/** The rows that manage positions. */
+export function manageRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
+  const simulate = derive({
+    method: 'POST',
+    path: '/v1/partner/manage/simulate',
+    surface: 'Partner',
+    summary: 'Preview an action on a position',
+    description:
+      'The position before and after the action at current prices, its costs and its limits. The body is that of manage/build; nothing is built. Quotes may be up to 5 s old, see quotesAsOf.',
+    operation: 'ManageSimulate',
+    tool: { name: 'preview_manage' },
+    params: z.object({}),
+    body: manageBody(chainIds),
+    bodyForms: manageForms(chainIds),
+    variables: ({ body: { userAddress, include: _include, ...body } }) => ({
+      wallet: userAddress,
+      input: manageVariables(body, chainIds),
+    }),
+    sentAs,
+    errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
+    examples: [
+      {
+        summary: 'Borrow more',
+        body: { userAddress: OWNER, positionId: OPEN_POSITION, action: 'borrow', amount: '10' },
+      },
+    ],
+  });
+  const build = derive({
     method: 'POST',
     path: '/v1/partner/manage/build',
     surface: 'Partner',
@@ -32,17 +57,20 @@ export function manageRoute({ chainIds, derive }: RouteOptions): AnyRoute {
       input: manageVariables(body, chainIds),
       sendCalls: sendsCalls(include),
     }),
-    sentAs: ({ body: { positionId } }) => {
-      if (positionId === undefined) return {};
-      const sent = { field: 'body.positionId', value: positionIdOf(positionId) };
-      return { 'body.id': sent, 'body.chainId': sent };
-    },
+    sentAs,
     errors: [...BUILD_ERRORS, ...SIMULATION_ERRORS],
     examples: [
       { summary: 'Close', body: { userAddress: OWNER, positionId: OPEN_POSITION, action: 'close' } },
       { summary: 'Close by index', body: { userAddress: OWNER, id: 0, action: 'close', chainId: 1 } },
     ],
   });
+  return [simulate, build];
+}
+
+function sentAs({ body: { positionId } }: { readonly body: Pick<ManageBody, 'positionId'> }) {
+  if (positionId === undefined) return {};
+  const sent = { field: 'body.positionId', value: positionIdOf(positionId) };
+  return { 'body.id': sent, 'body.chainId': sent };
 }
 
 interface ManageBody extends BoundsBody, Omit<GivenFields, 'minAmountOut' | 'id'> {

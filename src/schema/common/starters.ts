@@ -57,7 +57,7 @@ query Ages {
     query: `# Needs a key: see Headers.
 # 1,000 USDT at five times, and its cost.
 query Preview($input: OpenLeverageInput!) {
-  leveragePreview(input: $input) {
+  preview(input: { openLeverage: $input }) {
     ... on LeveragePreview {
       position {
         leverageApyPct

@@ -2,32 +2,50 @@ import {
   type DepositPlanView,
   type DepositPreviewView,
   type ExitPlanView,
+  type ExitPreviewView,
+  type ExitView,
   vaultDepositPlan,
-  vaultDepositPreview,
   vaultExitPlan,
 } from '../../resolvers/equity/equity.ts';
 import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { CHAIN_OF_ID } from '../common/page.ts';
-import { EXIT_REFUSALS, PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
+import { EXIT_REFUSALS, PLAN_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from '../transaction/built-field.ts';
 import { EstimateRef } from '../transaction/estimate.ts';
 import { TransactionPlanRef } from '../transaction/plan.ts';
+import { PreviewRef } from '../transaction/preview.ts';
 import { EquityDepositRef } from './equity-deposit.ts';
 import { EquityDepositInputRef, EquityExitInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 
-const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
+export const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
   description:
     'A preview of a deposit into an equity vault at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
-  interfaces: [EstimateRef],
+  interfaces: [EstimateRef, PreviewRef],
   fields: (t) => ({
     deposit: t.expose('deposit', {
       type: EquityDepositRef,
       description: 'The deposit after the expected fill of its swaps.',
     }),
-    note: t.exposeString('note', { description: 'The assumptions of the preview, in sentences.' }),
   }),
+});
+
+const PlannedExitRef = builder.interfaceRef<ExitView>('PlannedEquityExit').implement({
+  description: 'What a plan that unwinds an equity vault decides, and its preview.',
+  interfaces: [EstimateRef],
+  fields: (t) => ({
+    position: t.expose('position', { type: EquityPositionRef, description: 'The vault before the exit.' }),
+    yieldPositionIds: t.intList({
+      description: `Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; nothing else is closed.`,
+      resolve: ({ closes }) => [...closes],
+    }),
+  }),
+});
+
+export const EquityExitPreviewRef = builder.objectRef<ExitPreviewView>('EquityExitPreview').implement({
+  description: 'A preview of the exit from an equity vault.',
+  interfaces: [EstimateRef, PreviewRef, PlannedExitRef],
 });
 
 const DepositPlanRef = builder.objectRef<DepositPlanView>('EquityDepositPlan').implement({
@@ -43,35 +61,11 @@ const DepositPlanRef = builder.objectRef<DepositPlanView>('EquityDepositPlan').i
 
 const ExitPlanRef = builder.objectRef<ExitPlanView>('EquityExitPlan').implement({
   description: 'A plan that fully unwinds an equity vault.',
-  interfaces: [EstimateRef, TransactionPlanRef],
-  fields: (t) => ({
-    position: t.expose('position', { type: EquityPositionRef, description: 'The vault before the exit.' }),
-    yieldPositionIds: t.intList({
-      description: `Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; nothing else is closed.`,
-      resolve: ({ closes }) => [...closes],
-    }),
-  }),
+  interfaces: [EstimateRef, PlannedExitRef, TransactionPlanRef],
 });
 
 /** Three quotes, chain reads and a simulation: dearer than anything that is read from the snapshot. */
 const COMPLEXITY = 60;
-
-builder.queryFields((t) => ({
-  equityDepositPreview: t.field({
-    type: EquityDepositPreviewRef,
-    description: 'Preview a deposit into an equity vault, without a wallet. Needs a key.',
-    args: {
-      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
-      input: t.arg({ type: EquityDepositInputRef, required: true, description: 'The deposit.' }),
-    },
-    ...builtField({
-      complexity: COMPLEXITY,
-      refusals: PREVIEW_REFUSALS,
-      union: { name: 'EquityDepositPreviewResult', description: 'The preview, or the refusal in its place.' },
-    }),
-    resolve: (_root, { chainId, input }, ctx) => vaultDepositPreview({ ...input, chainId }, ctx),
-  }),
-}));
 
 builder.mutationFields((t) => ({
   equityDepositPlan: t.field({

@@ -72,7 +72,7 @@ export function detailsOf<D>(error: AppError<D>): D {
 }
 
 /** Refusals of everything that counts on facts and quotes. */
-export const PREVIEW_REFUSALS = [
+const FACT_REFUSALS = [
   StaleDataError,
   NoRouteError,
   InsufficientLiquidityError,
@@ -82,7 +82,7 @@ export const PREVIEW_REFUSALS = [
 
 /** And of plans for one wallet, which are simulated. */
 export const PLAN_REFUSALS = [
-  ...PREVIEW_REFUSALS,
+  ...FACT_REFUSALS,
   SimulationRevertedError,
   SimulationMismatchError,
   NotSimulatedError,

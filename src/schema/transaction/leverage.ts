@@ -1,9 +1,10 @@
 import {
   type LeveragePlanView,
   type LeveragePreviewView,
+  type ManagePreviewView,
   managePosition,
   openPosition,
-  previewLeverage,
+  type PlannedLeverageView,
   reallocationFeeOf,
 } from '../../resolvers/transaction/leverage.ts';
 import {
@@ -17,12 +18,13 @@ import type { Path } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { CHAIN_OF_ID } from '../common/page.ts';
-import { PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
+import { PLAN_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from './built-field.ts';
 import { EstimateRef, formatLiquidation, LiquidationRef, RateChangeRef } from './estimate.ts';
 import { ManageLeverageInputRef, OpenLeverageInputRef } from './leverage-inputs.ts';
 import { TransactionPlanRef } from './plan.ts';
 import { PositionPreviewRef } from './position-preview.ts';
+import { PreviewRef } from './preview.ts';
 
 const PathRef = builder.enumType('TransactionPath', {
   description: 'The contract function that the transaction runs.',
@@ -44,10 +46,10 @@ const PathRef = builder.enumType('TransactionPath', {
 
 const BORROW_APY = 'Borrow APY of the market before and after: new debt and repayments move it.';
 
-const LeveragePreviewRef = builder.objectRef<LeveragePreviewView>('LeveragePreview').implement({
+export const LeveragePreviewRef = builder.objectRef<LeveragePreviewView>('LeveragePreview').implement({
   description:
     'A preview of opening a position at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
-  interfaces: [EstimateRef],
+  interfaces: [EstimateRef, PreviewRef],
   fields: (t) => ({
     path: t.field({
       type: PathRef,
@@ -84,14 +86,12 @@ const LeveragePreviewRef = builder.objectRef<LeveragePreviewView>('LeveragePrevi
       description: 'Fee of the vaults for bringing liquidity. Wei.',
       resolve: ({ terms }) => reallocationFeeOf(terms),
     }),
-    note: t.exposeString('note', { description: 'The preview in sentences.' }),
   }),
 });
 
-const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').implement({
-  description:
-    'A plan that opens or manages a leveraged position: the exact allowances that are missing, at most 2, then one transaction.',
-  interfaces: [EstimateRef, TransactionPlanRef],
+const PlannedLeverageRef = builder.interfaceRef<PlannedLeverageView>('PlannedLeverage').implement({
+  description: 'What a plan that opens or manages a position decides, and the preview of a managed one.',
+  interfaces: [EstimateRef],
   fields: (t) => ({
     path: t.expose('path', { type: PathRef, description: 'The contract function that the transaction runs.' }),
     positionIndex: t.field({
@@ -106,22 +106,10 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
       description: 'The position after the expected fill.',
     }),
     borrowApy: t.field({ type: RateChangeRef, description: BORROW_APY, resolve: ({ plan }) => borrowApyOf(plan) }),
-    ltvBeforePct: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Current LTV of the managed position. Percent with 2 places. Signed.',
-      resolve: ({ plan }) => ltvBeforeOf(plan),
-    }),
     depositBasisBefore: t.expose('depositBasisBefore', {
       type: 'Decimal',
       nullable: true,
       description: 'Current deposit basis of the managed position. Whole loan tokens.',
-    }),
-    liquidationBefore: t.field({
-      type: LiquidationRef,
-      nullable: true,
-      description: 'The price at which the managed position could be liquidated before the action.',
-      resolve: ({ plan }) => formatLiquidation(liquidationBeforeOf(plan)),
     }),
     amountFlashLoan: t.expose('amountFlashLoan', {
       type: 'Decimal',
@@ -132,6 +120,32 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
       type: 'Decimal',
       nullable: true,
       description: 'Least output of the (last) swap, whole tokens of its output.',
+    }),
+  }),
+});
+
+export const ManageLeveragePreviewRef = builder.objectRef<ManagePreviewView>('ManageLeveragePreview').implement({
+  description:
+    'A preview of an action on a position. A sale of a part is simulated, because the share of the debt that it repays is a rule of the contract.',
+  interfaces: [EstimateRef, PreviewRef, PlannedLeverageRef],
+});
+
+const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').implement({
+  description:
+    'A plan that opens or manages a leveraged position: the exact allowances that are missing, at most 2, then one transaction.',
+  interfaces: [EstimateRef, PlannedLeverageRef, TransactionPlanRef],
+  fields: (t) => ({
+    ltvBeforePct: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Current LTV of the managed position. Percent with 2 places. Signed.',
+      resolve: ({ plan }) => ltvBeforeOf(plan),
+    }),
+    liquidationBefore: t.field({
+      type: LiquidationRef,
+      nullable: true,
+      description: 'The price at which the managed position could be liquidated before the action.',
+      resolve: ({ plan }) => formatLiquidation(liquidationBeforeOf(plan)),
     }),
     quotesExpireAt: t.field({
       type: 'DateTime',
@@ -145,23 +159,6 @@ const LeveragePlanRef = builder.objectRef<LeveragePlanView>('LeveragePlan').impl
 /** Quotes, chain reads and a simulation: dearer than anything that is read from the snapshot. */
 const COMPLEXITY = 50;
 const WALLET = 'The wallet that signs.';
-
-builder.queryFields((t) => ({
-  leveragePreview: t.field({
-    type: LeveragePreviewRef,
-    description: 'Preview opening a leveraged position, without a wallet. Needs a key.',
-    args: {
-      chainId: t.arg({ type: 'ChainId', description: CHAIN_OF_ID }),
-      input: t.arg({ type: OpenLeverageInputRef, required: true, description: 'The position to open.' }),
-    },
-    ...builtField({
-      complexity: COMPLEXITY,
-      refusals: PREVIEW_REFUSALS,
-      union: { name: 'LeveragePreviewResult', description: 'The preview, or the refusal in its place.' },
-    }),
-    resolve: (_root, { chainId, input }, ctx) => previewLeverage({ ...input, chainId }, ctx),
-  }),
-}));
 
 builder.mutationFields((t) => ({
   openLeveragePlan: t.field({

@@ -15,7 +15,7 @@ export const PARTNER_EXAMPLE_QUERIES: readonly ExampleQuery[] = [
     screen: 'preview',
     query: `# Needs a key: see Headers. A position of five times sUSDe, paid with USDT: its costs, and the cost of leaving again.
 query PreviewOpen($input: OpenLeverageInput!) {
-  leveragePreview(input: $input) {
+  preview(input: { openLeverage: $input }) {
     __typename
     ... on LeveragePreview {
       path
@@ -39,6 +39,29 @@ query PreviewOpen($input: OpenLeverageInput!) {
   }
 }`,
     variables: { input: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', target: { leverage: '5' } } },
+    tier: 'partner',
+  },
+  {
+    title: 'Partner: preview an action',
+    query: `# Needs a key. The position before and after; maxQuoteAgeSec lets a slider use the quotes of the last seconds again.
+query PreviewAction($wallet: Address!, $input: ManageLeverageInput!) {
+  preview(wallet: $wallet, input: { manageLeverage: $input }, maxQuoteAgeSec: 5) {
+    __typename
+    ... on Preview {
+      before { collateralAmount debtAmount ltvPct healthFactor apyPct liquidation { liquidationPrice priceDropPct } }
+      after { collateralAmount debtAmount ltvPct healthFactor apyPct liquidation { liquidationPrice priceDropPct } }
+      amounts { symbol smallest largest }
+      quotesAsOf
+      costs { kind symbol amount valueUsd }
+      worstCase { equity paidOut ltvPct }
+      note
+      gaps { field reason message }
+    }
+    ... on Refusal { code message retryable retryAfterSec }
+    ... on LimitExceededRefusal { field value limits { name value } }
+  }
+}`,
+    variables: { wallet: HOLDER, input: { position: '1-0', action: { borrow: { amount: '10' } } } },
     tier: 'partner',
   },
   {
@@ -156,7 +179,7 @@ query LowerLtv($wallet: Address!, $targetLtvPct: Decimal) {
     title: 'Partner: preview a vault',
     query: `# Needs a key. A deposit into a stock-plus-yield vault: both legs, and the net APY at current rates and after the deposit.
 query PreviewVault($input: EquityDepositInput!) {
-  equityDepositPreview(input: $input) {
+  preview(input: { equityDeposit: $input }) {
     __typename
     ... on EquityDepositPreview {
       note

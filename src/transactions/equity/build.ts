@@ -9,7 +9,7 @@ import { required } from '../read/reads.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import { filledSwap, type SwapPlace } from '../simulate/fills.ts';
 import { swapShortfall } from '../simulate/shortfall.ts';
-import type { TokenAmount } from '../types.ts';
+import type { PositionState, TokenAmount } from '../types.ts';
 import { buildDepositBatch, buildExitBatch, type EquityCall } from './batch.ts';
 import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
 import { type ExitRequest, planExit, type VaultWallet } from './exit.ts';
@@ -28,6 +28,8 @@ import type { FoundVault } from './vault.ts';
 
 /** A batch of unsigned calls that was simulated and is ready to be signed. */
 export interface BuiltBatch extends Completed {
+  /** What it does and assumes, in sentences. */
+  readonly notes: readonly string[];
   /** In order; the last one revokes the authorization that an earlier one grants. */
   readonly calls: readonly EquityCall[];
 }
@@ -42,6 +44,9 @@ export interface BuiltExit extends BuiltBatch, ExitCosts {
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
+  /** The stock leg before it, and the oracle's price of the stock. */
+  readonly stockBefore: PositionState;
+  readonly stockPrice: bigint;
   /** The wallet's gains; empty = none, absent = it could not be simulated. */
   readonly received?: readonly TokenAmount[] | undefined;
 }
@@ -129,7 +134,7 @@ export async function buildExit(
 ): Promise<BuiltExit> {
   const user = wallet.holdings.wallet;
   const { chain, vault } = found;
-  const { legs, notes, terms, position, priced, slippage, issues, signer, overrides } = await planExit(
+  const { legs, notes, stockPrice, terms, position, priced, slippage, issues, signer, overrides } = await planExit(
     deps,
     found,
     request,
@@ -158,6 +163,8 @@ export async function buildExit(
         terms,
         position,
         priced,
+        stockBefore: { collateral: legs.stock.collateral, debt: legs.stock.debt },
+        stockPrice,
         received: received && positiveAmounts([received]),
         notes: [
           closingNote(ids),

@@ -61,6 +61,8 @@ export interface PlannedExit {
   readonly position: EquityPosition;
   /** Where the debts and the stock's price that the sales are judged by were read. */
   readonly priced: PricedAt;
+  /** Of the stock's oracle. */
+  readonly stockPrice: bigint;
   readonly slippage: EffectiveSlippage;
   /** Doubts about the prices that judge it. */
   readonly issues: readonly Issue[];
@@ -134,6 +136,7 @@ export async function planExit(
     },
     position,
     priced: pricedAt(live.stock),
+    stockPrice: live.stock.price,
     issues: [
       ...left,
       ...sunkLoopIssues(sunk),

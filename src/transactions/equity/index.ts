@@ -4,12 +4,10 @@ import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../guards.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { refuseProxy } from '../read/signer.ts';
-import type { EffectiveSlippage, Issue } from '../types.ts';
 import { type BuiltDeposit, type BuiltExit, buildDeposit, buildExit } from './build.ts';
-import { type DepositRequest, planDeposit } from './deposit.ts';
+import { type DepositRequest, type PlannedDeposit, planDeposit } from './deposit.ts';
 import type { ExitRequest, VaultWallet } from './exit.ts';
 import { previewNote } from './messages.ts';
-import type { DepositTerms } from './types.ts';
 import { findVault } from './vault.ts';
 
 export type { BuiltBatch, BuiltDeposit, BuiltExit } from './build.ts';
@@ -27,19 +25,18 @@ export interface VaultInput {
 export type DepositInput = VaultInput & DepositRequest;
 export type ExitInput = VaultInput & ExitRequest;
 
-export interface PreviewedDeposit {
-  readonly terms: DepositTerms;
-  readonly slippage: EffectiveSlippage;
-  readonly issues: readonly Issue[];
+export interface PreviewedDeposit
+  extends Pick<PlannedDeposit, 'terms' | 'stockBefore' | 'stockMarket' | 'slippage' | 'issues'> {
   note(names: SurfaceNames): string;
 }
 
-/** Preview a deposit; needs no wallet. @throws as `findVault` and `planDeposit` */
+/** Preview a deposit; with a wallet its stock leg is counted as well. @throws as `findVault` and `planDeposit` */
 export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput): Promise<PreviewedDeposit> {
   const found = findVault(deps.chains, input);
+  if (input.user) requireSigner(deps.chains, input.user);
   const planned = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
-  const { terms, slippage, issues, notes } = planned;
-  return { terms, slippage, issues, note: (names) => previewNote(terms.preview, { issues, notes }, names) };
+  const { terms, issues, notes } = planned;
+  return { ...planned, note: (names) => previewNote(terms.preview, { issues, notes }, names) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

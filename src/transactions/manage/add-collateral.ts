@@ -37,6 +37,7 @@ export async function addCollateral(context: ManageContext): Promise<VerbDraft> 
     return {
       path: 'supplyCollateral',
       ...payDirectly(context, token, amount, contracts.flashLeverage),
+      amounts: { token, smallest: 1n, largest: 'unlimited' },
       tx: buildSupplyCollateral(contracts, { ...target, amountCollateral: amount }),
       fees: feesOf(amount),
       preview: previewPosition(expected(amount)),

@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import { buildBorrow } from '../build/flash-leverage.ts';
 import { LimitExceededError } from '../errors.ts';
@@ -11,6 +12,13 @@ import { payTokenOf } from '../read/tokens.ts';
 import { SAFE_AHEAD_SEC } from './remove-collateral.ts';
 import type { ManageContext, VerbDraft } from './types.ts';
 
+/** The most that can be borrowed at the safe LTV, and on a correlated market out of the basis; 0 = nothing. Loan base units. */
+function safeBorrow({ position, live, limits, deployment }: ManageContext): bigint {
+  const capacity = mostDebt(position.collateral, live.price, limits.safeLtvPct);
+  const room = MathLib.zeroFloorSub(capacity, debtOf(live, position.borrowShares, SAFE_AHEAD_SEC));
+  return deployment.isCorrelated ? MathLib.min(room, position.basis) : room;
+}
+
 /** Borrow more to the user's wallet, at most up to the safe LTV. @throws LimitExceededError, InsufficientLiquidityError */
 export function borrowMore(context: ManageContext): VerbDraft {
   const { chain, market, position, live, limits, input, rates } = context;
@@ -20,9 +28,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
   const amount = baseUnits(input.amount, token);
   const capacity = mostDebt(position.collateral, live.price, limits.safeLtvPct);
   if (position.debt + amount > capacity) {
-    const room = capacity - debtOf(live, position.borrowShares, SAFE_AHEAD_SEC);
-    const safe = isCorrelated && position.basis < room ? position.basis : room;
-    const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
+    const largest = formatUnitsPlain(safeBorrow(context), token.decimals);
     throw new LimitExceededError(
       `Borrowing ${formatAmount(amount, token)} would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be borrowed now.`,
       {
@@ -52,6 +58,7 @@ export function borrowMore(context: ManageContext): VerbDraft {
     swaps: [],
     debtChange: amount,
     leastPaidOut: amount,
+    amounts: { token, smallest: 1n, largest: MathLib.min(safeBorrow(context), MathLib.min(live.liquidity, live.idle)) },
     preview: previewPosition({ price: live.price, after, basis, rates }),
     notes: [`${formatAmount(amount, token)} goes to the wallet.`],
   };

@@ -31,6 +31,8 @@ export async function closePart(context: ManageContext, amount: bigint): Promise
   const impact = sellImpactPct(amount, swap.expectedOut, live.price);
   return {
     ...saleDraft(context, amount, swap),
+    needsOutcome: true,
+    amounts: { token: market.collateral, smallest: 'quotes', largest: 'quotes' },
     slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
     issues: saleIssues(context, swap),
     notes: [

@@ -83,6 +83,7 @@ async function closeWhole(context: ManageContext, named: bigint): Promise<VerbDr
     amount === 0n ? [] : [`The contract keeps about ${formatAmount(amount, market.loan)} of the yield as its fee.`];
   return {
     ...saleDraft(context, named, swap),
+    amounts: { token: market.collateral, smallest: 'quotes', largest: position.collateral },
     slippage,
     issues: [
       ...slippageIssues(heldSlippage(context.slippage, [{ before: quoted, after: swap }])),

@@ -12,7 +12,7 @@ import { allowedLoss, baseUnits, effectiveSlippage, LARGEST_LOSS_PCT } from '../
 import { SENT_WITHIN_SEC } from '../liquidity.ts';
 import { completePlan, type Plan, type PlanDraft } from '../plan.ts';
 import { equityValueOf } from '../preview/costs.ts';
-import { withInterest } from '../preview/position.ts';
+import { apyNow, withInterest } from '../preview/position.ts';
 import { withVenues } from '../quote/attempts.ts';
 import { nothingSwapped } from '../quote/floor.ts';
 import { priceAgeIssues, requirePriceAge } from '../quote/price-age.ts';
@@ -115,7 +115,7 @@ async function manageOnce(
   if (input.amount && payToken) baseUnits(input.amount, payToken);
   const [state] = await Promise.all([
     readManaged(reader, { chain, user, id, binding, payToken, nowMs, feeds: feedsOf(deps, market) }),
-    payToken && simulator.prepare(payToken),
+    payToken && !deps.previews && simulator.prepare(payToken),
   ]);
   if (!state) {
     positions.forget(chain, user, id);
@@ -160,6 +160,7 @@ async function manageOnce(
         return notes === undefined ? rest : { ...rest, notes: [...notes, ...defaults] };
       }),
     before: { collateral: state.position.collateral, debt: state.position.debt },
+    apyBeforePct: apyNow(state.position, state.live.price, context.rates),
     basisBefore: state.position.basis,
     held: { id, proxy: binding.proxy },
     chain,

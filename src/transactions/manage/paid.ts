@@ -56,6 +56,7 @@ export async function paySwapped(
     swap,
     draft: {
       ...payDirectly(context, token, amount, executor),
+      amounts: { token, smallest: 'quotes', largest: 'quotes' },
       swaps: [swap],
       slippage: heldSlippage(context.slippage, [{ before, after: swap }]),
       issues,

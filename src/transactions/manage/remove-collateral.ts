@@ -1,3 +1,4 @@
+import { MathLib } from '@morpho-org/blue-sdk';
 import { yieldFeeOnWithdrawal } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
@@ -22,9 +23,9 @@ export function removeCollateral(context: ManageContext): VerbDraft {
   const token = payTokenOf(market.collateral);
   const amount = baseUnits(input.amount, token);
   const spare = (debt: bigint) => position.collateral - leastCollateral(debt, live.price, limits.safeLtvPct);
+  const safe = MathLib.max(spare(debtOf(live, position.borrowShares, SAFE_AHEAD_SEC)), 0n);
   if (amount > spare(position.debt)) {
-    const safe = spare(debtOf(live, position.borrowShares, SAFE_AHEAD_SEC));
-    const largest = formatUnitsPlain(safe > 0n ? safe : 0n, token.decimals);
+    const largest = formatUnitsPlain(safe, token.decimals);
     throw new LimitExceededError(
       `Taking ${formatAmount(amount, token)} out would leave the position above the safe LTV of ${limits.safeLtvPct.toFixed()} %. At most ${largest} ${token.symbol} can be taken now.`,
       {
@@ -61,6 +62,7 @@ export function removeCollateral(context: ManageContext): VerbDraft {
     swaps: [],
     fees: feesOf(fee),
     leastPaidOut: paidOut(fee),
+    amounts: { token, smallest: 1n, largest: safe },
     preview: after.collateral > 0n ? previewPosition({ price: live.price, after, basis, rates }) : undefined,
     notes: notesOf(fee),
     conclude: ({ received }) => {

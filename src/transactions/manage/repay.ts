@@ -100,6 +100,10 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
   return {
     path: 'repay',
     ...payDirectly(context, token, amount, flashLeverage),
+    amounts: {
+      token,
+      ...(isFull ? { smallest: due.later, largest: 'unlimited' } : { smallest: 1n, largest: due.now }),
+    },
     tx: buildRepay(chain.contracts, {
       user: input.user,
       positionId: BigInt(position.id),

@@ -71,6 +71,8 @@ export type VerbDraft = Pick<PlanDraft, 'path' | 'approvals' | 'tx' | 'swaps'> &
       | 'conclude'
       | 'explain'
       | 'overrides'
+      | 'needsOutcome'
+      | 'amounts'
     >
   >;
 export type Verb = (context: ManageContext) => VerbDraft | Promise<VerbDraft>;

@@ -125,6 +125,12 @@ export function withinMaxLtv(
   return withMinimum(swap, MathLib.max(needed, leastOutput(expectedOut, slippage.value)));
 }
 
+/** APY of a position as it stands, percent; `undefined` without rates, and from an LTV of 100 % on. */
+export function apyNow(position: PositionState, price: bigint, rates: MarketRates | undefined): Decimal | undefined {
+  const ltvPct = ltvPctOf(position, price);
+  return rates && ltvPct?.lt(HUNDRED) ? apysAt(rates, ltvPct, position.debt).before : undefined;
+}
+
 /** APY of the position at the borrow rate of now, and at the one that it leaves behind. */
 function apysAt({ collateralApyPct, incentiveAprPct, borrowApyPct }: MarketRates, ltvPct: Decimal, debt: bigint) {
   const { before, after } = borrowApyPct(debt);

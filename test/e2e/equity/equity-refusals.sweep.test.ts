@@ -56,7 +56,7 @@ describe('stockLtvPct', () => {
     expect(await verbs.preview(body({ stockLtvPct: '55.01' }))).toMatchObject({
       __typename: 'LimitExceededRefusal',
       value: '55.01',
-      field: 'input.stockLtvPct',
+      field: 'input.equityDeposit.stockLtvPct',
       limits: [{ name: 'maxStockLtvPct', value: '55.00' }],
       code: 'LIMIT_EXCEEDED',
       retryable: false,
@@ -98,7 +98,7 @@ describe('which vault', () => {
   test.each([1, 10])('error: chain %s has none', async (chainId) => {
     await refused({ chainId }, 400, 'bad_request');
     const { body: answer } = await service.graphql(
-      'query($chainId: ChainId, $input: EquityDepositInput!) { equityDepositPreview(chainId: $chainId, input: $input) { __typename } }',
+      'query($chainId: ChainId, $input: EquityDepositInput!) { preview(chainId: $chainId, input: { equityDeposit: $input }) { __typename } }',
       { chainId, input: body() },
       PARTNER,
     );

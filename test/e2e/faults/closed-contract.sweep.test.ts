@@ -57,13 +57,13 @@ describe('a paused contract', () => {
   it('error: refuses previews in GraphQL too', async () => {
     await call(1, 'pause', []);
     const { chainId, ...input } = open;
-    const query = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
+    const query = `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
     const { body } = await service.graphql(query, { ...openVariables({ ...input, leverage: 3 }) }, PARTNER);
-    expect(body.data.leveragePreview).toEqual({ __typename: 'NotEligibleRefusal', ineligibility: 'MARKET_CLOSED' });
+    expect(body.data.preview).toEqual({ __typename: 'NotEligibleRefusal', ineligibility: 'MARKET_CLOSED' });
     await call(4663, 'pause', []);
-    const vaults = `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
+    const vaults = `query($input: EquityDepositInput!) { preview(input: { equityDeposit: $input }) { __typename ... on NotEligibleRefusal { ineligibility } } }`;
     const shown = (await service.graphql(vaults, { ...vaultVariables(deposit) }, PARTNER)).body;
-    expect(shown.data.equityDepositPreview).toEqual({
+    expect(shown.data.preview).toEqual({
       __typename: 'NotEligibleRefusal',
       ineligibility: 'MARKET_CLOSED',
     });

@@ -96,7 +96,7 @@ describe.skipIf(whyNoChromium !== null)(
       const response = (await request.response()) as Response;
       const { data, errors } = await response.json();
       expect(errors).toBeUndefined();
-      expect(data.leveragePreview).toMatchObject({ position: { ltvPct: expect.any(String) } });
+      expect(data.preview).toMatchObject({ position: { ltvPct: expect.any(String) } });
     });
 
     test('is left by keyboard: Tab moves on from an editor, and back', async () => {

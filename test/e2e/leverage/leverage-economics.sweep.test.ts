@@ -273,12 +273,12 @@ describe('an open executes as previewed', () => {
       };
       const { data } = (
         await service.graphql(
-          `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { position { leverageApyPct leverageApyBeforePct exitNow { breakEvenDays gaps(fields: ["breakEvenDays"]) { reason } } } } ... on Refusal { code message } } }`,
+          `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { ... on LeveragePreview { position { leverageApyPct leverageApyBeforePct exitNow { breakEvenDays gaps(fields: ["breakEvenDays"]) { reason } } } } ... on Refusal { code message } } }`,
           { ...openVariables({ ...body, maxSwapLossPct: 10 }) },
           PARTNER,
         )
       ).body;
-      const { position } = data.leveragePreview;
+      const { position } = data.preview;
       expect(position, JSON.stringify(data)).toBeDefined();
       const built = await post('/v1/partner/leverage/build', { ...body, maxSwapLossPct: 10, userAddress: user });
       expect(built.status, built.text).toBe(200);

@@ -16,7 +16,7 @@ const POSITION = `leverage exactLeverage requestedLtvPct ltvPct worstCaseLtvPct 
 const ESTIMATE = `chainId strategyId action effectiveSlippageBps totalSwapCostOfEquityPct worstCase { equity ltvPct }
   costs { kind tokenAddress symbol amount valueUsd shareOfEquityPct } issues { kind message tokenAddress required available }
   gaps { field reason }`;
-const PREVIEW = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { __typename
+const PREVIEW = `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { __typename
   ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate amountFlashLoan minTokenOut reallocationFeeWei note
     borrowApy { beforePct afterPct } position { ${POSITION} } } ${REFUSAL} } }`;
 const CALL =
@@ -50,7 +50,7 @@ async function ask(query: string, body: Json): Promise<Json> {
   return Object.values(answer.body.data)[0];
 }
 
-describe('leveragePreview', () => {
+describe('preview of an opening', () => {
   it('default: shows rates, liquidation, costs, exit and break-even', async () => {
     const preview = await ask(PREVIEW, input);
     expect(preview).toMatchObject({
@@ -90,7 +90,7 @@ describe('leveragePreview', () => {
       code: 'LIMIT_EXCEEDED',
       retryable: false,
       retryAfterSec: null,
-      field: 'input.target.leverage',
+      field: 'input.openLeverage.target.leverage',
       value: '50',
       limits: [
         { name: 'maxLeverage', value: '10.5' },
@@ -106,7 +106,10 @@ describe('leveragePreview', () => {
 
   it('error: BadRequest for more decimals than the token has, for any digits', async () => {
     const { body } = await service.graphql(PREVIEW, { ...openVariables({ ...input, amount: '1.0000001' }) }, PARTNER);
-    expect(body.errors?.[0].extensions).toMatchObject({ code: 'bad_request', details: { field: 'input.amount' } });
+    expect(body.errors?.[0].extensions).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'input.openLeverage.amount' },
+    });
   });
 });
 

@@ -61,11 +61,11 @@ describe.each([
     const fields =
       'readAt { blockNumber blockTime: blockAt } oraclePriceAsOf gaps(fields: ["oraclePriceAsOf"]) { reason }';
     const { body } = await service.graphql(
-      `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on Estimate { ${fields} } } }`,
+      `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { ... on Estimate { ${fields} } } }`,
       { ...openVariables(requested) },
       PARTNER,
     );
-    expect(body.data.leveragePreview).toEqual({
+    expect(body.data.preview).toEqual({
       readAt,
       oraclePriceAsOf,
       gaps: { feed: [], rate: [{ reason: 'NOT_APPLICABLE' }], opaque: [{ reason: 'NOT_MEASURED' }] }[kind],

@@ -21,7 +21,7 @@ const HOLDINGS = `positions(first: 20) { nodes { ${on('Position')} } } equityPos
 const WALLETS = `query($addresses: [Address!]!) { wallets(addresses: $addresses) { onChains { ${on('WalletOnChain')} } ${HOLDINGS} } }`;
 const PNL = `pnl { ${on('Pnl')} }`;
 const ITEMS = `{ ops { portfolios(first: 60) { nodes { ${PNL} } } items(first: 60) { nodes { ... on PortfolioLoop { ${PNL} position { ${on('Position')} } } ... on PortfolioVault { ${PNL} equityPosition { ${on('EquityPosition')} } loops(first: 10) { nodes { pnl { ${on('Pnl')} } } } } } } } }`;
-const PREVIEW = `query($input: OpenLeverageInput!) { leveragePreview(input: $input) { ${on('LeveragePreview')} ... on LeveragePreview { position { exitNow { ${on('ExitNow')} } } } } }`;
+const PREVIEW = `query($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { ${on('LeveragePreview')} ... on LeveragePreview { position { exitNow { ${on('ExitNow')} } } } } }`;
 
 let service: TestService;
 beforeAll(async () => {
@@ -57,23 +57,41 @@ const PLANS: readonly (readonly [name: string, query: string, variables: () => J
       ['borrow', { borrow: { amount: '10' } }],
       ['lever', { increaseLeverage: { ltvPct: '82' } }],
     ] as const
-  ).map(
-    ([name, action]) =>
+  ).flatMap(([name, action]) => {
+    const variables = () => ({ wallet: seededWallet('looper').account.address, input: { position: '1-0', action } });
+    const fieldsOf = (type: string) => onType(type, `position { exitNow { ${on('ExitNow')} } }`);
+    return [
       [
         `a plan to ${name}`,
-        `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ${onType('LeveragePlan', `position { exitNow { ${on('ExitNow')} } }`)} } }`,
-        () => ({ wallet: seededWallet('looper').account.address, input: { position: '1-0', action } }),
-      ] as const,
-  ),
+        `mutation($wallet: Address!, $input: ManageLeverageInput!) { manageLeveragePlan(wallet: $wallet, input: $input) { ${fieldsOf('LeveragePlan')} } }`,
+        variables,
+      ],
+      [
+        `a preview to ${name}`,
+        `query($wallet: Address!, $input: ManageLeverageInput!) { preview(wallet: $wallet, input: { manageLeverage: $input }) { ${fieldsOf('ManageLeveragePreview')} } }`,
+        variables,
+      ],
+    ] as const;
+  }),
   [
     'a preview of a vault',
-    `query($input: EquityDepositInput!) { equityDepositPreview(input: $input) { ${onType('EquityDepositPreview')} } }`,
+    `query($input: EquityDepositInput!) { preview(input: { equityDeposit: $input }) { ${onType('EquityDepositPreview')} } }`,
     () => ({ input: { strategyId: VAULT, amount: '500' } }),
   ],
   [
     'a plan for a vault',
     `mutation($wallet: Address!, $input: EquityDepositInput!) { equityDepositPlan(wallet: $wallet, input: $input) { ${onType('EquityDepositPlan')} } }`,
     () => ({ wallet: stranger?.address, input: { strategyId: VAULT, amount: '500' } }),
+  ],
+  [
+    'a preview for an owner of a vault',
+    `query($wallet: Address!, $input: EquityDepositInput!) { preview(wallet: $wallet, input: { equityDeposit: $input }) { ${onType('EquityDepositPreview')} } }`,
+    () => ({ wallet: seededWallet('shareholder').account.address, input: { strategyId: VAULT, amount: '500' } }),
+  ],
+  [
+    'a preview out of a vault',
+    `query($wallet: Address!, $input: EquityExitInput!) { preview(wallet: $wallet, input: { equityExit: $input }) { ${onType('EquityExitPreview', `position { ${on('EquityPosition')} }`)} } }`,
+    () => ({ wallet: seededWallet('shareholder').account.address, input: { strategyId: VAULT } }),
   ],
   [
     'a plan out of a vault',

@@ -145,20 +145,45 @@ const targetOf = ({ leverage, desiredLtv }: Json) =>
 
 const leveragePreview: Row = {
   ask: async (service, { body: { strategyId, payToken, amount, ...target } }) => {
-    const query = `query ($input: OpenLeverageInput!) { leveragePreview(input: $input) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
+    const query = `query ($input: OpenLeverageInput!) { preview(input: { openLeverage: $input }) { ... on LeveragePreview { ${ESTIMATE} path isDirect isReallocate ${PREVIEW} borrowApy { beforePct afterPct } amountFlashLoan minTokenOut reallocationFeeWei note } } }`;
     const input = { strategyId, payToken, amount, target: targetOf(target) };
-    return (await dataOf(service, query, { input })).leveragePreview;
+    return (await dataOf(service, query, { input })).preview;
   },
   names: LEVERAGED,
   typedOnly: [[/^(chainId|strategyId|action) /, 'the caller asked for it']],
 };
 const equityPreview: Row = {
   ask: async (service, { body: { slippage, chainId, ...rest } }) => {
-    const query = `query ($chainId: ChainId, $input: EquityDepositInput!) { equityDepositPreview(chainId: $chainId, input: $input) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
+    const query = `query ($chainId: ChainId, $input: EquityDepositInput!) { preview(chainId: $chainId, input: { equityDeposit: $input }) { ... on EquityDepositPreview { ${ESTIMATE} ${DEPOSIT} note } } }`;
     const input = { ...rest, maxSlippageBps: slippage === undefined ? undefined : String(slippage * 10_000) };
-    return (await dataOf(service, query, { chainId, input })).equityDepositPreview;
+    return (await dataOf(service, query, { chainId, input })).preview;
   },
   names: DEPOSITED,
+};
+const SIDE = `{ collateralAmount debtAmount equity ltvPct healthFactor apyPct ${LIQUIDATION} }`;
+const SIDES: readonly Name[] = [
+  ...ESTIMATED,
+  [/^((before|after)\.liquidation)\.price$/, '$1.liquidationPrice'],
+  [/^((before|after)\.liquidation)\.dropPct$/, '$1.priceDropPct'],
+  [/^(before|after)\.ltv$/, '$1.ltvPct'],
+  [/^amounts\.token$/, 'amounts.tokenAddress'],
+  [/\.requestedLtv$/, '.requestedLtvPct'],
+];
+const managePreview: Row = {
+  ask: async (service, { body: { userAddress, positionId, ...action } }) => {
+    const [chainId, , positionIndex] = positionId.split('-').map(Number);
+    const query = `query ($wallet: Address, $input: ManageLeverageInput!) { preview(wallet: $wallet, input: { manageLeverage: $input }) { ... on ManageLeveragePreview { ${ESTIMATE} before ${SIDE} after ${SIDE} amounts { tokenAddress symbol smallest largest } path position { requestedLtvPct depositBasis priceImpactPct swapSource } borrowApy { beforePct afterPct } depositBasisBefore amountFlashLoan minTokenOut quotesAsOf note } } }`;
+    const input = { position: `${chainId}-${positionIndex}`, action: actionOf(action) };
+    return (await dataOf(service, query, { wallet: userAddress, input })).preview;
+  },
+  names: SIDES,
+};
+const exitPreview: Row = {
+  ask: async (service, { body: { userAddress: wallet, ...input } }) => {
+    const query = `query ($wallet: Address, $input: EquityExitInput!) { preview(wallet: $wallet, input: { equityExit: $input }) { ... on EquityExitPreview { ${ESTIMATE} before ${SIDE} yieldPositionIds position { ${LIVE_VAULT} } quotesAsOf note } } }`;
+    return (await dataOf(service, query, { wallet, input })).preview;
+  },
+  names: [...SIDES, ...POSITIONS],
 };
 const walletStress: Row = {
   ask: async (service, example) => {
@@ -308,6 +333,8 @@ export const HOLDING_ROWS: Readonly<Record<string, Row>> = {
     names: LEVERAGED,
     typedOnly: NOT_IN_BUNDLE,
   },
+  '/v1/partner/manage/simulate': managePreview,
+  '/v1/partner/equity/exit/simulate': exitPreview,
   '/v1/partner/manage/build': {
     ask: (
       service,

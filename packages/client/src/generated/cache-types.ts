@@ -17,14 +17,6 @@ export const POSSIBLE_TYPES: Record<string, string[]> = {
     "SimulationRevertedRefusal",
     "StaleDataRefusal"
   ],
-  "EquityDepositPreviewResult": [
-    "EquityDepositPreview",
-    "InsufficientLiquidityRefusal",
-    "LimitExceededRefusal",
-    "NoRouteRefusal",
-    "NotEligibleRefusal",
-    "StaleDataRefusal"
-  ],
   "EquityExitPlanResult": [
     "AmbiguousYieldLoopsRefusal",
     "EquityExitPlan",
@@ -43,16 +35,10 @@ export const POSSIBLE_TYPES: Record<string, string[]> = {
     "EquityDepositPlan",
     "EquityDepositPreview",
     "EquityExitPlan",
+    "EquityExitPreview",
     "LeveragePlan",
-    "LeveragePreview"
-  ],
-  "LeveragePreviewResult": [
-    "InsufficientLiquidityRefusal",
     "LeveragePreview",
-    "LimitExceededRefusal",
-    "NoRouteRefusal",
-    "NotEligibleRefusal",
-    "StaleDataRefusal"
+    "ManageLeveragePreview"
   ],
   "ManageLeveragePlanResult": [
     "InsufficientLiquidityRefusal",
@@ -91,9 +77,39 @@ export const POSSIBLE_TYPES: Record<string, string[]> = {
     "SimulationRevertedRefusal",
     "StaleDataRefusal"
   ],
+  "PlannedEquityExit": [
+    "EquityExitPlan",
+    "EquityExitPreview"
+  ],
+  "PlannedLeverage": [
+    "LeveragePlan",
+    "ManageLeveragePreview"
+  ],
   "PortfolioItem": [
     "PortfolioLoop",
     "PortfolioVault"
+  ],
+  "Preview": [
+    "EquityDepositPreview",
+    "EquityExitPreview",
+    "LeveragePreview",
+    "ManageLeveragePreview"
+  ],
+  "PreviewResult": [
+    "AmbiguousYieldLoopsRefusal",
+    "EquityDepositPreview",
+    "EquityExitPreview",
+    "InsufficientLiquidityRefusal",
+    "LeveragePreview",
+    "LimitExceededRefusal",
+    "ManageLeveragePreview",
+    "NoRouteRefusal",
+    "NotEligibleRefusal",
+    "NotSimulatedRefusal",
+    "PositionProxyRefusal",
+    "SimulationMismatchRefusal",
+    "SimulationRevertedRefusal",
+    "StaleDataRefusal"
   ],
   "Refusal": [
     "AmbiguousYieldLoopsRefusal",
@@ -131,6 +147,7 @@ export const VALUE_TYPES: readonly string[] = [
   "AlertTerms",
   "AllowedContract",
   "AmbiguousYieldLoopsRefusal",
+  "AmountRange",
   "BestStrategies",
   "BestStrategy",
   "CallIntent",
@@ -167,6 +184,7 @@ export const VALUE_TYPES: readonly string[] = [
   "EquityDepositPlan",
   "EquityDepositPreview",
   "EquityExitPlan",
+  "EquityExitPreview",
   "EquityStockLeg",
   "EquityYieldLeg",
   "ExcludedMarket",
@@ -196,6 +214,7 @@ export const VALUE_TYPES: readonly string[] = [
   "LiquidationPoint",
   "LtvLimits",
   "LtvProjection",
+  "ManageLeveragePreview",
   "MarketConnection",
   "MarketDeployment",
   "MarketEdge",
@@ -252,6 +271,7 @@ export const VALUE_TYPES: readonly string[] = [
   "PositionProxyRefusal",
   "PositionRegistration",
   "PositionUnderWater",
+  "PreviewSide",
   "PriceChart",
   "ProxyOwner",
   "RateChange",

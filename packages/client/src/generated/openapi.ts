@@ -320,6 +320,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/partner/manage/simulate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Preview an action on a position
+         * @description The position before and after the action at current prices, its costs and its limits. The body is that of manage/build; nothing is built. Quotes may be up to 5 s old, see quotesAsOf.
+         */
+        readonly post: operations["manageSimulate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/partner/manage/build": {
         readonly parameters: {
             readonly query?: never;
@@ -374,6 +394,26 @@ export interface paths {
          * @description Unsigned calls in order: approve exactly the amount, grant, enter, revoke. The whole batch is executed in simulation before it is returned. A wallet without the funds gets it too, with a note. A wallet without batches sends the calls in order and always sends the last one.
          */
         readonly post: operations["equityDepositBuild"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/partner/equity/exit/simulate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Preview the exit from an equity vault
+         * @description The vault and its stock leg before the exit, the costs and the least payout at current prices, with the body of exit/build. Builds nothing; quotes may be up to 5 s old, see quotesAsOf.
+         */
+        readonly post: operations["equityExitSimulate"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1047,6 +1087,20 @@ export interface components {
             readonly vaultId: string;
             /** @description Ids of the candidate loops, ascending. */
             readonly yieldPositionIds: readonly number[];
+        };
+        /** @description The amounts of an action that would pass now, with the rest of the input unchanged. `gaps` of the preview explain an end that is `null`, e.g. `amounts.largest`. */
+        readonly AmountRange: {
+            /**
+             * @description Address of the token that the amounts are in.
+             * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
+             */
+            readonly token: string;
+            /** @description Symbol of the token that the amounts are in. */
+            readonly symbol: string;
+            /** @description The smallest amount. Whole tokens. */
+            readonly smallest?: string;
+            /** @description The largest amount, with room for ten minutes of interest where interest lowers it. Whole tokens. */
+            readonly largest?: string;
         };
         /** @description Incentives that run on one side of a market. */
         readonly AppIncentive: {
@@ -2728,6 +2782,48 @@ export interface components {
              */
             readonly chainId?: 4663;
         };
+        /** @description The preview, or the refusal in its place. */
+        readonly EquityExitSimulation: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /** @description The strategy: a market or a vault. */
+            readonly strategyId: string;
+            /**
+             * @description The action.
+             * @enum {string}
+             */
+            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            /** @description The position before the action. */
+            readonly before?: components["schemas"]["PreviewSide"];
+            /** @description Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most 25000; nothing else is closed. */
+            readonly yieldPositionIds: readonly number[];
+            /** @description The vault before the exit. */
+            readonly position: components["schemas"]["EquityPosition"];
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the oldest quote behind the numbers, see `maxQuoteAgeSec`. A build never uses a quote again.
+             */
+            readonly quotesAsOf?: string;
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
+            readonly slippage: number;
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description The assumptions of the preview, in sentences. */
+            readonly note: string;
+        };
         /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
         readonly EquityPosition: {
             /** @description Id of the vault. */
@@ -4016,7 +4112,7 @@ export interface components {
             readonly borrowApy: components["schemas"]["BorrowApyChange"];
             /** @description Everything to know or to do before signing, at most 22. */
             readonly issues: readonly components["schemas"]["Issue"][];
-            /** @description The preview in sentences. */
+            /** @description The assumptions of the preview, in sentences. */
             readonly note: string;
         };
         /** @description The position after the expected fill. */
@@ -4114,6 +4210,77 @@ export interface components {
         };
         /** @description JSON, at most 64 KiB: the fields of one action. Exactly one of positionId and id. */
         readonly ManageBuildBody: components["schemas"]["CloseBody"] | components["schemas"]["IncreaseToLeverageBody"] | components["schemas"]["IncreaseToLtvBody"] | components["schemas"]["AddCollateralBody"] | components["schemas"]["RemoveCollateralBody"] | components["schemas"]["RepayBody"] | components["schemas"]["RepayAllBody"] | components["schemas"]["BorrowBody"];
+        /** @description The preview, or the refusal in its place. */
+        readonly ManageSimulation: {
+            /**
+             * Format: int32
+             * @description The chain.
+             */
+            readonly chainId: number;
+            /** @description The strategy: a market or a vault. */
+            readonly strategyId: string;
+            /**
+             * @description The action.
+             * @enum {string}
+             */
+            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            /**
+             * @description The contract function that the transaction runs.
+             * @enum {string}
+             */
+            readonly path: "borrow" | "deleverage" | "increaseLeverage" | "leverage" | "reallocateAndLeverage" | "reallocateSwapAndLeverage" | "repay" | "supplyCollateral" | "swapAndLeverage" | "swapAndRepay" | "swapAndSupplyCollateral" | "withdrawCollateral";
+            /** @description The position before the action. */
+            readonly before?: components["schemas"]["PreviewSide"];
+            /** @description The position after the expected fill of its swaps. */
+            readonly after?: components["schemas"]["PreviewSide"];
+            /** @description The smallest and the largest amount that would pass. */
+            readonly amounts?: components["schemas"]["AmountRange"];
+            /** @description Borrow APY of the market before and after: new debt and repayments move it. */
+            readonly borrowApy: components["schemas"]["BorrowApyChange"];
+            /** @description The position after the expected fill. */
+            readonly position?: components["schemas"]["ManageSimulationPosition"];
+            /** @description Current deposit basis of the managed position. Whole loan tokens. */
+            readonly depositBasisBefore?: string;
+            /** @description Flash loan. Whole loan tokens. */
+            readonly amountFlashLoan?: string;
+            /** @description Least output of the (last) swap, whole tokens of its output. */
+            readonly minTokenOut?: string;
+            /** @description The costs that are paid at once, one per kind and swap, at most 50004 with every loop of a vault; empty where nothing is swapped and no fee is due. */
+            readonly costs: readonly components["schemas"]["Cost"][];
+            /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
+            readonly totalSwapCostPctOfEquity?: string;
+            /** @description The result for the wallet when every swap gives its minimum only. */
+            readonly worstCase?: components["schemas"]["WorstCase"];
+            /** @description Block at which the prices and debts behind the numbers were read. */
+            readonly readAt?: components["schemas"]["BlockReading"];
+            /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
+            readonly oraclePriceAsOf?: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the oldest quote behind the numbers, see `maxQuoteAgeSec`. A build never uses a quote again.
+             */
+            readonly quotesAsOf?: string;
+            /** @description Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves. A ratio: 0.005 is 0.5 %. */
+            readonly slippage: number;
+            /** @description Everything to know or to do before signing, at most 22. */
+            readonly issues: readonly components["schemas"]["Issue"][];
+            /** @description The assumptions of the preview, in sentences. */
+            readonly note: string;
+        };
+        /** @description The position after the expected fill. */
+        readonly ManageSimulationPosition: {
+            /** @description Requested LTV, directly or by a leverage. Percent with 2 places. */
+            readonly requestedLtv?: string;
+            /** @description Deposit basis after the action, whole loan tokens: the yield fee is counted from it, and on a correlated market it bounds the debt. */
+            readonly depositBasis?: string;
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
+            readonly priceImpactPct?: string;
+            /**
+             * @description Venue of the swap.
+             * @enum {string}
+             */
+            readonly swapSource?: "AggregatorOne" | "AggregatorTwo" | "YieldMarket";
+        };
         /** @description The measured cost of selling. */
         readonly MeasuredExitLiquidity: {
             /**
@@ -5102,6 +5269,23 @@ export interface components {
             readonly excessUsd?: string;
             /** @description The state, its amounts and what a payment would lose, in sentences. */
             readonly message: string;
+        };
+        /** @description A position before or after an action; of a vault its stock leg. `gaps` of the preview explain a field that is `null`, e.g. `after.liquidation`. */
+        readonly PreviewSide: {
+            /** @description All collateral. Whole tokens. */
+            readonly collateralAmount: string;
+            /** @description All debt. Whole loan tokens. */
+            readonly debtAmount: string;
+            /** @description Collateral less debt at the oracle price. Whole loan tokens. Signed. */
+            readonly equity: string;
+            /** @description LTV. Percent with 2 places. */
+            readonly ltv?: string;
+            /** @description Value of the collateral x liquidation LTV / debt, as Morpho defines it: a ratio, rounded down to 4 places. Below 1 the position can be liquidated. */
+            readonly healthFactor?: string;
+            /** @description APY on the equity, of a vault its net APY: before the action at the current borrow rate, after it at the rate that it leaves behind. Percent with 2 places. Signed. */
+            readonly apyPct?: string;
+            /** @description The price at which it could be liquidated. */
+            readonly liquidation?: components["schemas"]["Liquidation"];
         };
         /** @description Price chart of a coin */
         readonly PriceChart: {
@@ -6797,6 +6981,7 @@ export type AlertRedeliver = components['schemas']['AlertRedeliver'];
 export type AlertRotateSecret = components['schemas']['AlertRotateSecret'];
 export type Alerts = components['schemas']['Alerts'];
 export type AmbiguousYieldLoopsDetails = components['schemas']['AmbiguousYieldLoopsDetails'];
+export type AmountRange = components['schemas']['AmountRange'];
 export type AppIncentive = components['schemas']['AppIncentive'];
 export type AppIncentiveCampaign = components['schemas']['AppIncentiveCampaign'];
 export type AppIncentiveRestricted = components['schemas']['AppIncentiveRestricted'];
@@ -6868,6 +7053,7 @@ export type EquityDepositSimulationPreviewYieldLeg = components['schemas']['Equi
 export type EquityExitBatch = components['schemas']['EquityExitBatch'];
 export type EquityExitBatchMeta = components['schemas']['EquityExitBatchMeta'];
 export type EquityExitBuildBody = components['schemas']['EquityExitBuildBody'];
+export type EquityExitSimulation = components['schemas']['EquityExitSimulation'];
 export type EquityPosition = components['schemas']['EquityPosition'];
 export type EquityPositionFreshness = components['schemas']['EquityPositionFreshness'];
 export type EquityPositionStock = components['schemas']['EquityPositionStock'];
@@ -6942,6 +7128,8 @@ export type LimitReach = components['schemas']['LimitReach'];
 export type Liquidation = components['schemas']['Liquidation'];
 export type LtvProjection = components['schemas']['LtvProjection'];
 export type ManageBuildBody = components['schemas']['ManageBuildBody'];
+export type ManageSimulation = components['schemas']['ManageSimulation'];
+export type ManageSimulationPosition = components['schemas']['ManageSimulationPosition'];
 export type MeasuredExitLiquidity = components['schemas']['MeasuredExitLiquidity'];
 export type MinuteCandlesQuery = components['schemas']['MinuteCandlesQuery'];
 export type MissingFacts = components['schemas']['MissingFacts'];
@@ -6990,6 +7178,7 @@ export type PositionHistoryGap = components['schemas']['PositionHistoryGap'];
 export type PositionProxyDetails = components['schemas']['PositionProxyDetails'];
 export type PositionStress = components['schemas']['PositionStress'];
 export type PositionUnderWater = components['schemas']['PositionUnderWater'];
+export type PreviewSide = components['schemas']['PreviewSide'];
 export type PriceChart = components['schemas']['PriceChart'];
 export type Prices = components['schemas']['Prices'];
 export type RateLimitedDetails = components['schemas']['RateLimitedDetails'];
@@ -8548,6 +8737,124 @@ export interface operations {
             };
         };
     };
+    readonly manageSimulate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description JSON, at most 64 KiB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ManageBuildBody"];
+            };
+        };
+        readonly responses: {
+            /** @description Preview an action on a position. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ManageSimulation"];
+                };
+            };
+            /**
+             * @description `bad_request`: A parameter or the body is invalid; `details.field` names it.
+             *
+             *     `simulation_reverted`: The built transaction would revert; `details` carries the decoded reason.
+             */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"] | components["schemas"]["SimulationRevertedError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than `details.limitBytes`. */
+            readonly 413: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body is not JSON in UTF-8. */
+            readonly 415: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnsupportedMediaTypeError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `stale_data`: Market state is past its freshness budget: nothing is built on it.
+             *
+             *     `no_route`: No plausible swap route was found.
+             *
+             *     `insufficient_liquidity`: The market cannot lend that much at once.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             *
+             *     `simulation_reverted`: The built transaction would revert; `details` carries the decoded reason.
+             *
+             *     `simulation_mismatch`: In simulation the swaps returned less than their quotes; `details` has both numbers.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["StaleDataError"] | components["schemas"]["NoRouteError"] | components["schemas"]["InsufficientLiquidityError"] | components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["SimulationRevertedError"] | components["schemas"]["SimulationMismatchError"];
+                };
+            };
+        };
+    };
     readonly manageBuild: {
         readonly parameters: {
             readonly query?: never;
@@ -8890,6 +9197,116 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["StaleDataError"] | components["schemas"]["NoRouteError"] | components["schemas"]["InsufficientLiquidityError"] | components["schemas"]["UpstreamUnavailableError"] | components["schemas"]["SimulationRevertedError"] | components["schemas"]["SimulationMismatchError"];
+                };
+            };
+        };
+    };
+    readonly equityExitSimulate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description JSON, at most 64 KiB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["EquityExitBuildBody"];
+            };
+        };
+        readonly responses: {
+            /** @description Preview the exit from an equity vault. */
+            readonly 200: {
+                headers: {
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EquityExitSimulation"];
+                };
+            };
+            /** @description `bad_request`: A parameter or the body is invalid; `details.field` names it. */
+            readonly 400: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description `unauthorized`: The key is missing, or not valid for this surface. */
+            readonly 401: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnauthorizedError"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than `details.limitBytes`. */
+            readonly 413: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body is not JSON in UTF-8. */
+            readonly 415: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UnsupportedMediaTypeError"];
+                };
+            };
+            /** @description `rate_limited`: The budget of cost points, or the calls of one field, are used up; `Retry-After` has the waiting time. */
+            readonly 429: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitedError"];
+                };
+            };
+            /** @description `internal`: The service failed unexpectedly; the failure is logged under the `correlationId`. */
+            readonly 500: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /**
+             * @description `not_ready`: Required data is not loaded yet, or earlier answers are unread; `details.waitingFor` names it.
+             *
+             *     `stale_data`: Market state is past its freshness budget: nothing is built on it.
+             *
+             *     `no_route`: No plausible swap route was found.
+             *
+             *     `insufficient_liquidity`: The market cannot lend that much at once.
+             *
+             *     `upstream_unavailable`: A provider gave no usable answer; `details.provider` names it.
+             */
+            readonly 503: {
+                headers: {
+                    readonly "x-correlation-id": components["headers"]["x-correlation-id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NotReadyError"] | components["schemas"]["StaleDataError"] | components["schemas"]["NoRouteError"] | components["schemas"]["InsufficientLiquidityError"] | components["schemas"]["UpstreamUnavailableError"];
                 };
             };
         };

@@ -364,6 +364,29 @@ export const ROWS = {
       ]
     }
   },
+  "manageSimulate": {
+    "method": "POST",
+    "path": "/v1/partner/manage/simulate",
+    "pathNames": [],
+    "queryNames": [],
+    "hasBody": true,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "chainId",
+        "strategyId",
+        "action",
+        "path",
+        "borrowApy",
+        "costs",
+        "slippage",
+        "issues",
+        "note"
+      ]
+    }
+  },
   "manageBuild": {
     "method": "POST",
     "path": "/v1/partner/manage/build",
@@ -421,6 +444,29 @@ export const ROWS = {
         "calls",
         "atomic",
         "meta"
+      ]
+    }
+  },
+  "equityExitSimulate": {
+    "method": "POST",
+    "path": "/v1/partner/equity/exit/simulate",
+    "pathNames": [],
+    "queryNames": [],
+    "hasBody": true,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "chainId",
+        "strategyId",
+        "action",
+        "yieldPositionIds",
+        "position",
+        "costs",
+        "slippage",
+        "issues",
+        "note"
       ]
     }
   },
