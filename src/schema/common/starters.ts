@@ -56,8 +56,8 @@ query Ages {
     title: 'Partner: preview an open',
     query: `# Needs a key: see Headers.
 # 1,000 USDT at five times, and its cost.
-query Preview($input: OpenLeverageInput!) {
-  preview(input: { openLeverage: $input }) {
+query Preview($input: PreviewInput!) {
+  preview(input: $input) {
     ... on LeveragePreview {
       position {
         leverageApyPct
@@ -69,7 +69,9 @@ query Preview($input: OpenLeverageInput!) {
     ... on Refusal { code message }
   }
 }`,
-    variables: { input: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', target: { leverage: '5' } } },
+    variables: {
+      input: { openLeverage: { strategyId: SUSDE_PYUSD, payToken: USDT, amount: '1000', target: { leverage: '5' } } },
+    },
     tier: 'partner',
   },
   {
