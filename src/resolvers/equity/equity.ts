@@ -12,21 +12,25 @@ import {
   type PlanBaseView,
   planFields,
   planGaps,
+  type WorstCaseView,
 } from '../transaction/estimate.ts';
 import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
 import { EQUITY_PATHS, formatIssues, namesOf, withSurfaceNames } from '../transaction/surface-names.ts';
 
 /** A previewed deposit into a vault. */
 export interface DepositPreviewView extends Estimate {
+  readonly worstCase: WorstCaseView;
   readonly deposit: DepositPreview;
   readonly note: string;
 }
 
 export interface DepositPlanView extends PlanBaseView {
+  readonly worstCase: WorstCaseView;
   readonly deposit: DepositPreview;
 }
 
 export interface ExitPlanView extends PlanBaseView {
+  readonly worstCase: WorstCaseView;
   /** The vault before the exit. */
   readonly position: EquityPosition;
   /** Indexes of the loops that are closed, in order. */

@@ -47,7 +47,10 @@ export const FreshnessRef = builder.objectRef<StampView>('Freshness').implement(
         'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.',
       resolve: (stamp) => (isMeasured(stamp) ? stamp.asOfMs : null),
     }),
-    staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
+    staleAfterSec: t.exposeInt('staleAfterSec', {
+      description: 'Freshness budget in seconds.',
+      extensions: { jsonSchema: { minimum: 1 } },
+    }),
     ageSec: t.int({
       nullable: true,
       description: 'Whole seconds since `asOf`; `null` = never measured, with the status `NEVER`.',

@@ -11,17 +11,26 @@ import { builder } from '../builder.ts';
 import { CHAIN_OF_ID } from '../common/page.ts';
 import { EXIT_REFUSALS, PLAN_REFUSALS, PREVIEW_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from '../transaction/built-field.ts';
-import { EstimateRef } from '../transaction/estimate.ts';
+import { EstimateRef, planAction, WORST_CASE } from '../transaction/estimate.ts';
 import { TransactionPlanRef } from '../transaction/plan.ts';
 import { EquityDepositRef } from './equity-deposit.ts';
 import { EquityDepositInputRef, EquityExitInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
+
+const ALWAYS_ATOMIC = {
+  type: 'Boolean',
+  description:
+    'Always true: the calls have to be sent as one atomic batch. A wallet that cannot batch sends them in order, and the last one in any case: it revokes an authorization that one before it grants.',
+  extensions: { jsonSchema: { const: true } },
+} as const;
 
 const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
   description:
     'A preview of a deposit into an equity vault at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
   interfaces: [EstimateRef],
   fields: (t) => ({
+    action: t.expose('action', planAction('equity_deposit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
     deposit: t.expose('deposit', {
       type: EquityDepositRef,
       description: 'The deposit after the expected fill of its swaps.',
@@ -34,6 +43,9 @@ const DepositPlanRef = builder.objectRef<DepositPlanView>('EquityDepositPlan').i
   description: 'A plan of a deposit into an equity vault.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
+    atomic: t.expose('atomicRequired', ALWAYS_ATOMIC),
+    action: t.expose('action', planAction('equity_deposit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
     deposit: t.expose('deposit', {
       type: EquityDepositRef,
       description: 'The deposit after the expected fill of its swaps.',
@@ -45,6 +57,9 @@ const ExitPlanRef = builder.objectRef<ExitPlanView>('EquityExitPlan').implement(
   description: 'A plan that fully unwinds an equity vault.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
+    action: t.expose('action', planAction('equity_exit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
+    atomic: t.expose('atomicRequired', ALWAYS_ATOMIC),
     position: t.expose('position', { type: EquityPositionRef, description: 'The vault before the exit.' }),
     yieldPositionIds: t.intList({
       description: `Indexes of the yield loops that are closed, in order, one per loop of the wallet, at most ${MAX_WALLET_POSITIONS}; nothing else is closed.`,

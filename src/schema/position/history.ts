@@ -75,7 +75,11 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     kind: t.expose('kind', { type: PositionEventKindRef, description: 'Kind of the event.' }),
     at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
     blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
-    txHash: t.expose('txHash', { type: 'HexData', description: 'Hash of the transaction.' }),
+    txHash: t.expose('txHash', {
+      type: 'HexData',
+      description: 'Hash of the transaction.',
+      extensions: { jsonSchema: { pattern: '^0x[0-9a-f]{64}$', examples: [`0x${'ab'.repeat(32)}`] } },
+    }),
     logIndex: t.exposeInt('logIndex', { description: 'Index of its first event in the block.' }),
     collateralChange: t.expose('collateralChange', {
       type: 'Decimal',

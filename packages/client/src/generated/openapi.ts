@@ -1005,7 +1005,7 @@ export interface components {
             /** @description Status of the latest answer of the receiver; `null` = there was none. */
             readonly httpStatus: number | null;
             /** @description Reason for which the latest attempt failed, a word such as `timeout`, `status`, `redirect` or `certificate_expired`; the guide to alerts has all of them. `null` = no failure. */
-            readonly failure: string | null;
+            readonly failure: ("address_not_public" | "unknown_host" | "unreachable" | "tls" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_host" | "certificate_self_signed" | "certificate_authority" | "certificate_revoked" | "certificate_weak" | "certificate_refused" | "timeout" | "redirect" | "status" | "malformed" | "invalid_url") | null;
         };
         /** @description Send a test event */
         readonly AlertPing: {
@@ -1186,7 +1186,7 @@ export interface components {
             /** @description Fees that the contract that holds positions takes on the market. */
             readonly fees: components["schemas"]["AppMarketFees"];
             /** @description Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` = the market is the stock leg of an equity vault, which the contract has no part in. */
-            readonly deployment?: components["schemas"]["Deployment"];
+            readonly deployment?: components["schemas"]["AppMarketDeployment"];
             /** @description USD supplied. Exact decimal, 0 or more. */
             readonly supplyUsd?: components["schemas"]["ExactDecimal"];
             /** @description USD that can be borrowed at once. Exact decimal, 0 or more. */
@@ -1197,10 +1197,8 @@ export interface components {
             readonly collateralPrice?: components["schemas"]["AppPrice"];
             /** @description USD price of the loan token as the numbers of the market use it. */
             readonly loanPrice?: components["schemas"]["AppPrice"];
-            /** @description Loss in percent by the USD of collateral that are sold, signed; null = no route at that size. */
-            readonly exitSlippage?: {
-                readonly [key: string]: components["schemas"]["ExactDecimal"] | null;
-            };
+            /** @description Loss by the USD of collateral that are sold. */
+            readonly exitSlippage?: components["schemas"]["AppMarketExitSlippage"];
             /** @description Liquidity that the public allocator could bring, by source; one entry per vault and market that it may take from, at most 1000, the largest ones. `null` = not known, or the chain has no allocator: see `gaps`. */
             readonly sharedLiquidity?: readonly components["schemas"]["AppMarketSharedLiquidity"][];
             /** @description Trailing means of the rates. */
@@ -1211,6 +1209,32 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description Fields of the object that are `null`, or that carry the conservative value that their description names, and why; at most one entry per field. */
             readonly gaps?: readonly components["schemas"]["AssumedGap"][];
+        };
+        /** @description Terms of the deployed contract for positions on the market, on which limits and fees rest. `null` = the market is the stock leg of an equity vault, which the contract has no part in. */
+        readonly AppMarketDeployment: {
+            /** @description Name of the source of the terms; `null` = nothing was measured yet. */
+            readonly source: string;
+            /** @description Age of the oldest of the terms; `null` = nothing was measured yet. */
+            readonly freshness: components["schemas"]["Freshness"];
+            /** @description Whether the contract is paused: nothing can be done, leaving included. */
+            readonly paused?: boolean;
+            /** @description Whether the contract opens positions on the market. */
+            readonly supported?: boolean;
+            /** @description Whether the contract takes the market for a correlated one, on which its fees depend. */
+            readonly correlated?: boolean;
+            /** @description Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts. */
+            readonly liquidationBufferPct?: string;
+        };
+        /** @description Loss by the USD of collateral that are sold. */
+        readonly AppMarketExitSlippage: {
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 100000: components["schemas"]["ExactDecimal"] | null;
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 500000: components["schemas"]["ExactDecimal"] | null;
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 1000000: components["schemas"]["ExactDecimal"] | null;
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 5000000: components["schemas"]["ExactDecimal"] | null;
         };
         /** @description Fees that the contract that holds positions takes on the market. */
         readonly AppMarketFees: {
@@ -1431,7 +1455,10 @@ export interface components {
         };
         /** @description A strategy at the leverage with the best result of those that meet the request. */
         readonly BestStrategy: {
-            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            /**
+             * @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /**
              * Format: int32
@@ -1660,9 +1687,9 @@ export interface components {
             readonly pnlBeforeFee: string;
             /** @description `pnlBeforeFee` less `yieldFee`, whole loan tokens. Signed. */
             readonly pnlAfterFee: string;
-            /** @description `yieldFee` in USD with 2 places. Signed. */
+            /** @description `yieldFee` in USD with 2 places. */
             readonly yieldFeeUsd?: string;
-            /** @description `paysOut` in USD with 2 places. Signed. */
+            /** @description `paysOut` in USD with 2 places. */
             readonly paysOutUsd?: string;
             /** @description `pnlBeforeFee` in USD with 2 places. Signed. */
             readonly pnlBeforeFeeUsd?: string;
@@ -1688,7 +1715,10 @@ export interface components {
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description The strategy of the market. */
+            /**
+             * @description The strategy of the market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * @description Open, closed or liquidated.
@@ -1766,7 +1796,10 @@ export interface components {
              * @constant
              */
             readonly kind: "equity";
-            /** @description Equity vault. */
+            /**
+             * @description Equity vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * Format: int32
@@ -1982,7 +2015,10 @@ export interface components {
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
-            /** @description The strategy of the market. */
+            /**
+             * @description The strategy of the market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /** @description Whether the position is above the target. If it is not, `options` is empty: nothing has to be done. */
             readonly needed: boolean;
@@ -2094,21 +2130,6 @@ export interface components {
             readonly message: string;
             /** @description Whether it may be possible later without a change. */
             readonly retryable: boolean;
-        };
-        /** @description Terms of the deployed contract for positions on one market. A term that cannot be read is `null`; `gaps` have the reason, and the value that is used instead. */
-        readonly Deployment: {
-            /** @description Name of the source of the terms; `null` = nothing was measured yet. */
-            readonly source?: string;
-            /** @description Age of the oldest of the terms; `null` = nothing was measured yet. */
-            readonly freshness?: components["schemas"]["Freshness"];
-            /** @description Whether the contract is paused: nothing can be done, leaving included. */
-            readonly paused?: boolean;
-            /** @description Whether the contract opens positions on the market. */
-            readonly supported?: boolean;
-            /** @description Whether the contract takes the market for a correlated one, on which its fees depend. */
-            readonly correlated?: boolean;
-            /** @description Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts. */
-            readonly liquidationBufferPct?: string;
         };
         /** @description A position about which register and chain disagree, with both sides. The service never repairs either. */
         readonly Drift: {
@@ -2262,17 +2283,23 @@ export interface components {
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description The strategy: a market or a vault. */
+            /**
+             * @description The strategy: a market or a vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * @description The action.
              * @enum {string}
              */
-            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            readonly action: "equity_deposit";
             /** @description All calls in the order in which they are sent, approvals first, at most 25004: the closing of each loop of a vault, and a handful. */
             readonly calls: readonly components["schemas"]["Call"][];
-            /** @description Whether the calls have to be sent as one atomic batch. A wallet that cannot batch sends such calls in order, and the last one in any case: it revokes an authorization that one before it grants. */
-            readonly atomic: boolean;
+            /**
+             * @description Always true: the calls have to be sent as one atomic batch. A wallet that cannot batch sends them in order, and the last one in any case: it revokes an authorization that one before it grants.
+             * @constant
+             */
+            readonly atomic: true;
             /** @description Details of the batch. */
             readonly meta: components["schemas"]["EquityDepositBatchMeta"];
         };
@@ -2322,7 +2349,7 @@ export interface components {
             /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
-            readonly worstCase?: components["schemas"]["WorstCase"];
+            readonly worstCase: components["schemas"]["WorstCase"];
             /** @description Block at which the prices and debts behind the numbers were read. */
             readonly readAt?: components["schemas"]["BlockReading"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
@@ -2418,7 +2445,10 @@ export interface components {
         };
         /** @description The yield leg. */
         readonly EquityDepositBatchMetaPreviewYieldLeg: {
-            /** @description The strategy of the loop. */
+            /**
+             * @description The strategy of the loop.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol: string;
@@ -2480,13 +2510,16 @@ export interface components {
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description The strategy: a market or a vault. */
+            /**
+             * @description The strategy: a market or a vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * @description The action.
              * @enum {string}
              */
-            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            readonly action: "equity_deposit";
             /** @description The deposit after the expected fill of its swaps. */
             readonly preview: components["schemas"]["EquityDepositSimulationPreview"];
             /** @description Everything to know or to do before signing, at most 22. */
@@ -2515,7 +2548,7 @@ export interface components {
             /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
-            readonly worstCase?: components["schemas"]["WorstCase"];
+            readonly worstCase: components["schemas"]["WorstCase"];
             /** @description Block at which the prices and debts behind the numbers were read. */
             readonly readAt?: components["schemas"]["BlockReading"];
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
@@ -2611,7 +2644,10 @@ export interface components {
         };
         /** @description The yield leg. */
         readonly EquityDepositSimulationPreviewYieldLeg: {
-            /** @description The strategy of the loop. */
+            /**
+             * @description The strategy of the loop.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /** @description Symbol as people see it, without a date. */
             readonly collateralSymbol: string;
@@ -2650,17 +2686,23 @@ export interface components {
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description The strategy: a market or a vault. */
+            /**
+             * @description The strategy: a market or a vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * @description The action.
              * @enum {string}
              */
-            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            readonly action: "equity_exit";
             /** @description All calls in the order in which they are sent, approvals first, at most 25004: the closing of each loop of a vault, and a handful. */
             readonly calls: readonly components["schemas"]["Call"][];
-            /** @description Whether the calls have to be sent as one atomic batch. A wallet that cannot batch sends such calls in order, and the last one in any case: it revokes an authorization that one before it grants. */
-            readonly atomic: boolean;
+            /**
+             * @description Always true: the calls have to be sent as one atomic batch. A wallet that cannot batch sends them in order, and the last one in any case: it revokes an authorization that one before it grants.
+             * @constant
+             */
+            readonly atomic: true;
             /** @description Details of the batch. */
             readonly meta: components["schemas"]["EquityExitBatchMeta"];
         };
@@ -2673,7 +2715,7 @@ export interface components {
             /** @description Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed. */
             readonly totalSwapCostPctOfEquity?: string;
             /** @description The result for the wallet when every swap gives its minimum only. */
-            readonly worstCase?: components["schemas"]["WorstCase"];
+            readonly worstCase: components["schemas"]["WorstCase"];
             /** @description Increase of the balances of the wallet in the simulation, fees of the contracts paid, at most 2 tokens; empty = none. */
             readonly received?: readonly components["schemas"]["ReceivedAmount"][];
             /** @description Block at which the prices and debts behind the numbers were read. */
@@ -2730,7 +2772,10 @@ export interface components {
         };
         /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
         readonly EquityPosition: {
-            /** @description Id of the vault. */
+            /**
+             * @description Id of the vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * Format: int32
@@ -2797,7 +2842,10 @@ export interface components {
         };
         /** @description An open equity vault of a wallet, read live: its stock leg, and the yield loops that are known to belong to it. */
         readonly EquityPositionStress: {
-            /** @description Id of the vault. */
+            /**
+             * @description Id of the vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /** @description Stress table of the stock leg and the yield loops together. */
             readonly stress: components["schemas"]["StressTable"];
@@ -2839,7 +2887,10 @@ export interface components {
         };
         /** @description A strategy that does not meet the request. */
         readonly ExcludedStrategy: {
-            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            /**
+             * @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /**
              * Format: int32
@@ -3872,7 +3923,10 @@ export interface components {
         };
         /** @description A strategy of the catalog that is in no list yet, because a fact that it needs was never measured. */
         readonly LeftOutStrategy: {
-            /** @description `strategyId` of the strategy once it is listed. */
+            /**
+             * @description `strategyId` of the strategy once it is listed.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /** @description Symbols of the tokens of the strategy. */
             readonly symbol: string;
@@ -4059,7 +4113,10 @@ export interface components {
         };
         /** @description Leveraged-APY history of one strategy */
         readonly LeveragedApyHistory: {
-            /** @description Id of the strategy. */
+            /**
+             * @description Id of the strategy.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /** @description Leverage of all points; of a vault 1 + LTV of the stock leg. */
             readonly leverage: string;
@@ -4125,12 +4182,24 @@ export interface components {
             readonly method: string;
             /** @description Direction of the sale. */
             readonly direction: string;
-            /** @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`. */
-            readonly asOf: string | null;
-            /** @description Loss in percent by the USD of collateral that are sold, signed; null = no route at that size. */
-            readonly slippagePct: {
-                readonly [key: string]: string | null;
-            };
+            /**
+             * Format: date-time
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             */
+            readonly asOf: string;
+            /** @description Loss by the USD of collateral that are sold. */
+            readonly slippagePct: components["schemas"]["MeasuredExitLiquiditySlippagePct"];
+        };
+        /** @description Loss by the USD of collateral that are sold. */
+        readonly MeasuredExitLiquiditySlippagePct: {
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 100000: string | null;
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 500000: string | null;
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 1000000: string | null;
+            /** @description Loss in percent at this size, signed; null = no route. */
+            readonly 5000000: string | null;
         };
         /** @description Candles of minutes. */
         readonly MinuteCandlesQuery: {
@@ -4649,7 +4718,10 @@ export interface components {
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description The strategy of the market. */
+            /**
+             * @description The strategy of the market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * @description Open, closed or liquidated.
@@ -4722,7 +4794,10 @@ export interface components {
         };
         /** @description Holdings of a wallet in an equity vault, open or ended, with the loops of the vault. */
         readonly PortfolioVault: {
-            /** @description Equity vault. */
+            /**
+             * @description Equity vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * Format: int32
@@ -4803,7 +4878,10 @@ export interface components {
              * @description The chain.
              */
             readonly chainId: number;
-            /** @description The strategy of the market. */
+            /**
+             * @description The strategy of the market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /**
              * @description Open, closed or liquidated.
@@ -4903,7 +4981,7 @@ export interface components {
             readonly blockNumber: number;
             /**
              * @description Hash of the transaction.
-             * @example 0x095ea7b3
+             * @example 0xabababababababababababababababababababababababababababababababab
              */
             readonly txHash: string;
             /**
@@ -5080,7 +5158,10 @@ export interface components {
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
             readonly positionId: string;
-            /** @description The strategy of the market. */
+            /**
+             * @description The strategy of the market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /** @description Stress table of the position; empty when it has ended. */
             readonly stress: components["schemas"]["StressTable"];
@@ -5662,7 +5743,10 @@ export interface components {
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
             readonly address: string;
-            /** @description Id of the vault. */
+            /**
+             * @description Id of the vault.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly strategyId: string;
             /** @description Whether the wallet has collateral or debt in it now. */
             readonly open: boolean;
@@ -5725,7 +5809,10 @@ export interface components {
         };
         /** @description One leveraged strategy: a loop on one market, or an equity vault. Numbers are as people see them, percent and USD with 2 places; `market` has them at full precision. A measured value that is not known is `null` with its reason in `gaps`, never 0. */
         readonly Strategy: {
-            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            /**
+             * @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /**
              * Format: int32
@@ -5783,7 +5870,7 @@ export interface components {
             /** @description Pages to read on; `null` = none. */
             readonly links?: components["schemas"]["StrategyLinks"];
             /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. */
-            readonly deployment?: components["schemas"]["Deployment"];
+            readonly deployment?: components["schemas"]["StrategyDeployment"];
             /** @description Whether all rules are met. */
             readonly listed: boolean;
             /** @description The listing rules that failed. */
@@ -5812,7 +5899,10 @@ export interface components {
         };
         /** @description Read one strategy */
         readonly StrategyById: {
-            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            /**
+             * @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /**
              * Format: int32
@@ -5870,7 +5960,7 @@ export interface components {
             /** @description Pages to read on; `null` = none. */
             readonly links?: components["schemas"]["StrategyByIdLinks"];
             /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. */
-            readonly deployment?: components["schemas"]["Deployment"];
+            readonly deployment?: components["schemas"]["StrategyByIdDeployment"];
             /** @description Whether all rules are met. */
             readonly listed: boolean;
             /** @description The listing rules that failed. */
@@ -5926,7 +6016,7 @@ export interface components {
             /** @description Origin of the yield, in a few words. */
             readonly yieldSource?: string;
             /** @description Nature of the token and of its yield, in one or two plain sentences. */
-            readonly description?: string;
+            readonly description: string;
             /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
             /** @description Time of the maturity; `null` = the token does not mature. Unix seconds. */
@@ -5944,20 +6034,38 @@ export interface components {
              * @description Contract of the token that a principal token redeems to.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
-            readonly address?: string;
+            readonly address: string;
             /** @description Symbol of the token that a principal token redeems to. */
-            readonly symbol?: string;
+            readonly symbol: string;
+        };
+        /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. */
+        readonly StrategyByIdDeployment: {
+            /** @description Name of the source of the terms; `null` = nothing was measured yet. */
+            readonly source: string;
+            /** @description Age of the oldest of the terms; `null` = nothing was measured yet. */
+            readonly freshness: components["schemas"]["Freshness"];
+            /** @description Whether the contract is paused: nothing can be done, leaving included. */
+            readonly paused?: boolean;
+            /** @description Whether the contract opens positions on the market. */
+            readonly supported?: boolean;
+            /** @description Whether the contract takes the market for a correlated one, on which its fees depend. */
+            readonly correlated?: boolean;
+            /** @description Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts. */
+            readonly liquidationBufferPct?: string;
         };
         /** @description Present only on equity vaults. */
         readonly StrategyByIdEquityVault: {
             /** @description Highest LTV that the contracts accept. Percent. */
-            readonly maxStockLtvPct?: string;
+            readonly maxStockLtvPct: string;
             /**
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly stockMarketId: string;
-            /** @description Domain id of the strategy of the yield leg. */
+            /**
+             * @description Domain id of the strategy of the yield leg.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly yieldStrategyId: string;
             /** @description Token that deposits are paid with. */
             readonly depositToken: components["schemas"]["StrategyByIdEquityVaultDepositToken"];
@@ -6131,7 +6239,7 @@ export interface components {
             /** @description Origin of the yield, in a few words. */
             readonly yieldSource?: string;
             /** @description Nature of the token and of its yield, in one or two plain sentences. */
-            readonly description?: string;
+            readonly description: string;
             /** @description Whether the token is a principal token with a maturity. */
             readonly isPt: boolean;
             /** @description Time of the maturity; `null` = the token does not mature. Unix seconds. */
@@ -6149,20 +6257,38 @@ export interface components {
              * @description Contract of the token that a principal token redeems to.
              * @example 0x9D39A5DE30e57443BfF2A8307A4256c8797A3497
              */
-            readonly address?: string;
+            readonly address: string;
             /** @description Symbol of the token that a principal token redeems to. */
-            readonly symbol?: string;
+            readonly symbol: string;
+        };
+        /** @description Terms of the deployed contract, on which limits and fees rest; of a vault for positions of its yield leg. */
+        readonly StrategyDeployment: {
+            /** @description Name of the source of the terms; `null` = nothing was measured yet. */
+            readonly source: string;
+            /** @description Age of the oldest of the terms; `null` = nothing was measured yet. */
+            readonly freshness: components["schemas"]["Freshness"];
+            /** @description Whether the contract is paused: nothing can be done, leaving included. */
+            readonly paused?: boolean;
+            /** @description Whether the contract opens positions on the market. */
+            readonly supported?: boolean;
+            /** @description Whether the contract takes the market for a correlated one, on which its fees depend. */
+            readonly correlated?: boolean;
+            /** @description Points of LTV, in percent, between liquidation and the highest LTV that the contract accepts. */
+            readonly liquidationBufferPct?: string;
         };
         /** @description Present only on equity vaults. */
         readonly StrategyEquityVault: {
             /** @description Highest LTV that the contracts accept. Percent. */
-            readonly maxStockLtvPct?: string;
+            readonly maxStockLtvPct: string;
             /**
              * @description Id of the market in which the collateral is posted; of a vault the stock market.
              * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
              */
             readonly stockMarketId: string;
-            /** @description Domain id of the strategy of the yield leg. */
+            /**
+             * @description Domain id of the strategy of the yield leg.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly yieldStrategyId: string;
             /** @description Token that deposits are paid with. */
             readonly depositToken: components["schemas"]["StrategyEquityVaultDepositToken"];
@@ -6301,7 +6427,10 @@ export interface components {
         };
         /** @description Stress table of a strategy */
         readonly StrategyStress: {
-            /** @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market. */
+            /**
+             * @description Domain id: the id of the market, of a vault `equity-` + the id of the stock market.
+             * @example 0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5
+             */
             readonly id: string;
             /** @description Age of the facts, by group. */
             readonly freshness: components["schemas"]["StrategyStressFreshness"];
@@ -6403,7 +6532,7 @@ export interface components {
              * @description The action.
              * @enum {string}
              */
-            readonly action: "add_collateral" | "borrow" | "close" | "equity_deposit" | "equity_exit" | "increase_leverage" | "open_leverage" | "remove_collateral" | "repay";
+            readonly action: "open_leverage" | "close" | "increase_leverage" | "add_collateral" | "remove_collateral" | "repay" | "borrow";
             /**
              * @description The contract function that the transaction runs.
              * @enum {string}
@@ -6709,7 +6838,7 @@ export interface components {
              */
             readonly address: string;
             /** @description Every event of its positions by RFC 4180, with a header, oldest first. Texts that a spreadsheet would run begin with an apostrophe. */
-            readonly csv?: string;
+            readonly csv: string;
         };
         /** @description Stress tables of a wallet's positions */
         readonly WalletStress: {
@@ -6801,6 +6930,8 @@ export type AppIncentive = components['schemas']['AppIncentive'];
 export type AppIncentiveCampaign = components['schemas']['AppIncentiveCampaign'];
 export type AppIncentiveRestricted = components['schemas']['AppIncentiveRestricted'];
 export type AppMarket = components['schemas']['AppMarket'];
+export type AppMarketDeployment = components['schemas']['AppMarketDeployment'];
+export type AppMarketExitSlippage = components['schemas']['AppMarketExitSlippage'];
 export type AppMarketFees = components['schemas']['AppMarketFees'];
 export type AppMarketFreshness = components['schemas']['AppMarketFreshness'];
 export type AppMarketOracle = components['schemas']['AppMarketOracle'];
@@ -6843,7 +6974,6 @@ export type DeleveragePreview = components['schemas']['DeleveragePreview'];
 export type DeleveragePreviewPositionPreview = components['schemas']['DeleveragePreviewPositionPreview'];
 export type DeleverageStep = components['schemas']['DeleverageStep'];
 export type DeleverageUnavailable = components['schemas']['DeleverageUnavailable'];
-export type Deployment = components['schemas']['Deployment'];
 export type Drift = components['schemas']['Drift'];
 export type DriftChain = components['schemas']['DriftChain'];
 export type DriftDatabase = components['schemas']['DriftDatabase'];
@@ -6943,6 +7073,7 @@ export type Liquidation = components['schemas']['Liquidation'];
 export type LtvProjection = components['schemas']['LtvProjection'];
 export type ManageBuildBody = components['schemas']['ManageBuildBody'];
 export type MeasuredExitLiquidity = components['schemas']['MeasuredExitLiquidity'];
+export type MeasuredExitLiquiditySlippagePct = components['schemas']['MeasuredExitLiquiditySlippagePct'];
 export type MinuteCandlesQuery = components['schemas']['MinuteCandlesQuery'];
 export type MissingFacts = components['schemas']['MissingFacts'];
 export type NoRouteDetails = components['schemas']['NoRouteDetails'];
@@ -7027,6 +7158,7 @@ export type Strategy = components['schemas']['Strategy'];
 export type StrategyById = components['schemas']['StrategyById'];
 export type StrategyByIdCollateral = components['schemas']['StrategyByIdCollateral'];
 export type StrategyByIdCollateralUnderlying = components['schemas']['StrategyByIdCollateralUnderlying'];
+export type StrategyByIdDeployment = components['schemas']['StrategyByIdDeployment'];
 export type StrategyByIdEquityVault = components['schemas']['StrategyByIdEquityVault'];
 export type StrategyByIdEquityVaultDepositToken = components['schemas']['StrategyByIdEquityVaultDepositToken'];
 export type StrategyByIdFreshness = components['schemas']['StrategyByIdFreshness'];
@@ -7043,6 +7175,7 @@ export type StrategyByIdSpiralHintsProfile = components['schemas']['StrategyById
 export type StrategyByIdYieldSustainabilityPct = components['schemas']['StrategyByIdYieldSustainabilityPct'];
 export type StrategyCollateral = components['schemas']['StrategyCollateral'];
 export type StrategyCollateralUnderlying = components['schemas']['StrategyCollateralUnderlying'];
+export type StrategyDeployment = components['schemas']['StrategyDeployment'];
 export type StrategyEquityVault = components['schemas']['StrategyEquityVault'];
 export type StrategyEquityVaultDepositToken = components['schemas']['StrategyEquityVaultDepositToken'];
 export type StrategyFreshness = components['schemas']['StrategyFreshness'];

@@ -550,7 +550,8 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "address"
+        "address",
+        "csv"
       ]
     }
   },
