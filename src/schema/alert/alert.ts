@@ -161,7 +161,7 @@ AlertRef.implement({
     }),
     staleGroups: t.field({
       type: [AlertStaleGroupRef],
-      description: `Of the condition \`STALE\` while it fires: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
+      description: `Of an alert on stale data while it fires: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
       resolve: ({ state }) => state.staleGroups ?? [],
     }),
     observedAt: t.field({

@@ -91,7 +91,7 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     }),
     collateralAfter: t.expose('collateralAfter', {
       type: 'Decimal',
-      description: 'Collateral after it, whole tokens; of the known events only, see `isComplete`. Signed.',
+      description: 'Collateral after it, whole tokens; of the known events only. Signed.',
     }),
     debtAfter: t.expose('debtAfter', {
       type: 'Decimal',
@@ -212,7 +212,7 @@ const PositionHistoryRef = builder.objectRef<PositionHistoryRow>('PositionHistor
     gaps: t.field(
       gapsOf(
         historyGaps,
-        'Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now',
+        'Fields that are `null`, `events` that are not complete, and a curve of the equity that does not reach until now',
       ),
     ),
   }),

@@ -129,7 +129,7 @@ type Fields = Parameters<Parameters<typeof builder.objectFields<typeof PositionR
 function identityFields(t: Fields) {
   return {
     positionIndex: t.exposeInt('id', {
-      description: 'Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.',
+      description: 'Index of the position among those of the wallet on chain, by which it is managed.',
     }),
     positionId: t.expose('positionId', {
       type: 'PositionId',

@@ -43,8 +43,7 @@ const CostKindRef = builder.enumType('CostKind', {
 });
 
 const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
-  description:
-    'One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`, e.g. `costs.0.valueUsd`.',
+  description: 'One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`.',
   fields: (t) => ({
     kind: t.expose('kind', { type: CostKindRef, description: 'The purpose of the cost.' }),
     token: t.field({

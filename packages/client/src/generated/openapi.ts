@@ -887,7 +887,7 @@ export interface components {
             readonly status: "armed" | "firing" | "not_applicable" | "unknown";
             /** @description Value at the latest change of the state, in the unit of the threshold, or the number of reported liquidations; `null` = there was none. Signed. */
             readonly value: string | null;
-            /** @description Of the condition `STALE` while it fires: what is past its freshness budget, or missing; at most 8. Empty otherwise. */
+            /** @description Of an alert on stale data while it fires: what is past its freshness budget, or missing; at most 8. Empty otherwise. */
             readonly staleGroups: readonly ("catalog" | "collateralApy" | "deployment" | "incentives" | "lendingState" | "oracle" | "price" | "wallet")[];
             /** @description Time of the values of the latest change of the state; `null` = not evaluated yet. */
             readonly observedAt: string | null;
@@ -1050,7 +1050,7 @@ export interface components {
         };
         /** @description Incentives that run on one side of a market. */
         readonly AppIncentive: {
-            /** @description Sum of `campaigns`, percent per year at full precision, not compounded. Exact decimal, 0 or more. */
+            /** @description Sum of the campaigns that count, percent per year at full precision, not compounded. Exact decimal, 0 or more. */
             readonly aprPct: components["schemas"]["ExactDecimal"];
             /** @description Running campaigns with an APR above zero, the largest first; at most 2000. */
             readonly campaigns: readonly components["schemas"]["AppIncentiveCampaign"][];
@@ -1125,7 +1125,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "loop" | "stock";
-            /** @description Whether a strategy on the market is listed; `Strategy.visibility` has the reasons. */
+            /** @description Whether a strategy on the market is listed; the strategy has the reasons. */
             readonly visible: boolean;
             /** @description Whether collateral and loan follow the same price; if not, leverage is a bet on the price. */
             readonly correlated: boolean;
@@ -1164,7 +1164,7 @@ export interface components {
             readonly borrowApyPct: components["schemas"]["ExactDecimal"];
             /** @description Borrow APY less the borrow incentives, percent. The APY is compounded, the incentives (APRs) are not. While incentives are not known none is counted, and `gaps` says so. Signed. Exact decimal. */
             readonly netBorrowApyPct: components["schemas"]["ExactDecimal"];
-            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed. Exact decimal. */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when it has no source. Rates of different kinds are listed together: implied until maturity (from a yield market), the mean of 7 days (from the stable index or an incentive market), the last day (from an aggregator), paid now (on chain). Signed. Exact decimal. */
             readonly collateralApyPct: components["schemas"]["ExactDecimal"];
             /**
              * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
@@ -1320,7 +1320,7 @@ export interface components {
             readonly fee: components["schemas"]["ExactInteger"];
             /** @description Rate at target utilization of the interest-rate model, per second in WAD. Exact integer, 0 or more. */
             readonly rateAtTarget: components["schemas"]["ExactInteger"];
-            /** @description `borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `Market.borrowApyPct`. Exact integer, 0 or more. */
+            /** @description `borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `borrowApyPct` of the market. Exact integer, 0 or more. */
             readonly borrowRate: components["schemas"]["ExactInteger"];
             /** @description Number of the block. Exact integer, 0 or more. */
             readonly blockNumber: components["schemas"]["ExactInteger"];
@@ -1389,7 +1389,7 @@ export interface components {
             readonly usd: components["schemas"]["ExactDecimal"];
             /**
              * Format: date-time
-             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.
              */
             readonly asOf: string;
             /** @description Public name of the provider; `oracle` = price of the oracle x price of the loan token. */
@@ -1705,7 +1705,7 @@ export interface components {
             readonly kind: "position";
             /**
              * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             * @description Index of the position among those of the wallet on chain, by which it is managed.
              */
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -1920,7 +1920,7 @@ export interface components {
             readonly correlationId: string;
             readonly details: components["schemas"]["ConflictDetails"];
         };
-        /** @description One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`, e.g. `costs.0.valueUsd`. */
+        /** @description One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`. */
         readonly Cost: {
             /**
              * @description The purpose of the cost.
@@ -2010,7 +2010,7 @@ export interface components {
             readonly address: string;
             /**
              * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             * @description Index of the position among those of the wallet on chain, by which it is managed.
              */
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -2076,7 +2076,7 @@ export interface components {
             readonly depositBasis?: string;
             /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed. */
             readonly expectedLeverageApy?: string;
-            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. The total of the swaps in percent of the equity is more. Signed. */
             readonly priceImpactPct?: string;
             /**
              * @description Venue of the swap.
@@ -2096,7 +2096,7 @@ export interface components {
             /** @description Last update of the feeds behind the oracle's price, of the oldest of them; of a vault the oracle of the stock. */
             readonly oraclePriceAsOf?: string | null;
         };
-        /** @description One transaction of an option. `manageLeveragePlan` builds it with this action and amount, when the step before it has been mined. */
+        /** @description One transaction of an option. It is built as a managing action with this action and amount, when the step before it has been mined. */
         readonly DeleverageStep: {
             /**
              * @description The action to build.
@@ -2112,7 +2112,7 @@ export interface components {
             readonly token: string;
             /** @description Full symbol; that of a principal token carries its date. */
             readonly symbol: string;
-            /** @description Whether the whole debt is repaid: build `repayAll`, without an amount. */
+            /** @description Whether the whole debt is repaid: build it as a full repayment, without an amount. */
             readonly full: boolean;
             /** @description Whether it is paid with the proceeds of the step before it, and not by the wallet. */
             readonly fromProceeds: boolean;
@@ -2929,7 +2929,7 @@ export interface components {
         readonly Freshness: {
             /**
              * Format: date-time
-             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.
              */
             readonly asOf: string;
             /**
@@ -2939,7 +2939,7 @@ export interface components {
             readonly staleAfterSec: number;
             /**
              * Format: int32
-             * @description Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.
+             * @description Whole seconds past the budget; `null` = the age is inside it. Of what was never measured counted from 1970, so that it is past every limit.
              */
             readonly staleForSec?: number;
         };
@@ -3614,7 +3614,7 @@ export interface components {
         };
         /** @description Incentives that run on one side of a market. */
         readonly Incentive: {
-            /** @description Sum of `campaigns`, percent per year at full precision, not compounded. */
+            /** @description Sum of the campaigns that count, percent per year at full precision, not compounded. */
             readonly aprPct: string;
             /** @description Running campaigns with an APR above zero, the largest first; at most 2000. */
             readonly breakdown: readonly components["schemas"]["IncentiveBreakdown"][];
@@ -3625,7 +3625,7 @@ export interface components {
             readonly campaignUrl?: string;
             /**
              * Format: date-time
-             * @description End of the campaign in `campaigns` that ends first; if there is none, of the first in `restricted`.
+             * @description End of the counted campaign that ends first; if there is none, of the first in `restricted`.
              */
             readonly endsAt: string;
             /**
@@ -3918,7 +3918,7 @@ export interface components {
              * @description Id of the chain, which is missing.
              */
             readonly chainId: number;
-            /** @description Groups of facts that have to be measured first, at most 14; empty for reasons other than `NOT_READY`. */
+            /** @description Groups of facts that have to be measured first, at most 14; empty if the chain is left out for another reason. */
             readonly waitingFor: readonly ("borrowHistory" | "collateralApy" | "deployment" | "exitLiquidity" | "incentives" | "incentiveHistory" | "lendingState" | "marketSupport" | "oracle" | "price" | "sharedLiquidity" | "stableIndex" | "tokenContract" | "tvl")[];
         };
         /** @description A strategy of the catalog that is in no list yet, because a fact that it needs was never measured. */
@@ -4091,7 +4091,7 @@ export interface components {
             readonly depositBasis?: string;
             /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed. */
             readonly expectedLeverageApy?: string;
-            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. The total of the swaps in percent of the equity is more. Signed. */
             readonly priceImpactPct?: string;
             /**
              * @description Venue of the swap.
@@ -4184,7 +4184,7 @@ export interface components {
             readonly direction: string;
             /**
              * Format: date-time
-             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.
              */
             readonly asOf: string;
             /** @description Loss by the USD of collateral that are sold. */
@@ -4501,7 +4501,7 @@ export interface components {
             readonly degraded: boolean;
             /**
              * Format: date-time
-             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.
              */
             readonly computedAt: string;
             /** @description Numbers of the entries. */
@@ -4708,7 +4708,7 @@ export interface components {
         readonly PortfolioPosition: {
             /**
              * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             * @description Index of the position among those of the wallet on chain, by which it is managed.
              */
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -4868,7 +4868,7 @@ export interface components {
         readonly Position: {
             /**
              * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             * @description Index of the position among those of the wallet on chain, by which it is managed.
              */
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -4993,7 +4993,7 @@ export interface components {
             readonly collateralChange: string;
             /** @description Borrowed less repaid, whole loan tokens, without interest. Signed. */
             readonly debtChange: string;
-            /** @description Collateral after it, whole tokens; of the known events only, see `isComplete`. Signed. */
+            /** @description Collateral after it, whole tokens; of the known events only. Signed. */
             readonly collateralAfter: string;
             /** @description Debt with interest at the end of the block, whole loan tokens; of the known events only. `null` = the node does not keep the state of the block. Signed. */
             readonly debtAfter?: string;
@@ -5072,7 +5072,7 @@ export interface components {
             readonly address: string;
             /**
              * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             * @description Index of the position among those of the wallet on chain, by which it is managed.
              */
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -5107,7 +5107,7 @@ export interface components {
             readonly events: readonly components["schemas"]["PositionEvent"][];
             /** @description Equity at events, at hourly samples between them and now, oldest first; at most 500, spread evenly. */
             readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
-            /** @description Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now, and why; at most one entry per field. */
+            /** @description Fields that are `null`, `events` that are not complete, and a curve of the equity that does not reach until now, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
             /** @description Profit and loss since the opening by its parts; `null` = the market of the position is not known or not measured. */
             readonly pnlSplit?: components["schemas"]["PnlSplit"];
@@ -5153,7 +5153,7 @@ export interface components {
         readonly PositionStress: {
             /**
              * Format: int32
-             * @description Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.
+             * @description Index of the position among those of the wallet on chain, by which it is managed.
              */
             readonly id: number;
             /** @description Domain id: `{chainId}-{marketId}-{positionIndex}`. */
@@ -5169,7 +5169,7 @@ export interface components {
         /** @description A debt above the value of its collateral at the oracle's price. A payment into the position gives the excess to the lenders; the owner does not have to pay it. */
         readonly PositionUnderWater: {
             /**
-             * @description Always `UNDER_WATER`.
+             * @description Always the code of a position under water.
              * @enum {string}
              */
             readonly code: "under_water";
@@ -5645,7 +5645,7 @@ export interface components {
         };
         /** @description Stablecoin yield index */
         readonly StableApy: {
-            /** @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`. */
+            /** @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured. */
             readonly asOf: string | null;
             /** @description Whether the value is inside its freshness budget. */
             readonly stale: boolean;
@@ -5779,7 +5779,7 @@ export interface components {
             readonly events: readonly components["schemas"]["PositionEvent"][];
             /** @description Equity at events, at hourly samples between them and now, oldest first; at most 500, spread evenly. */
             readonly equity: readonly components["schemas"]["PositionEquityPoint"][];
-            /** @description Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now, and why; at most one entry per field. */
+            /** @description Fields that are `null`, `events` that are not complete, and a curve of the equity that does not reach until now, and why; at most one entry per field. */
             readonly gaps: readonly components["schemas"]["PositionHistoryGap"][];
             /** @description Profit and loss of the stock leg since its first opening by its parts, in deposit tokens. A loan that was taken counts as received, also where it went into the loop of the vault; `null` = the stock market is not measured. */
             readonly pnlSplit?: components["schemas"]["PnlSplit"];
@@ -5885,7 +5885,7 @@ export interface components {
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
             /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
-            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed. */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when it has no source. Rates of different kinds are listed together: implied until maturity (from a yield market), the mean of 7 days (from the stable index or an incentive market), the last day (from an aggregator), paid now (on chain). Signed. */
             readonly collateralApyPct: string;
             /**
              * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
@@ -5975,7 +5975,7 @@ export interface components {
             readonly defaultLeverage: components["schemas"]["LadderEntry"];
             /** @description Trailing means of both rates at the default leverage of today. Percent. Each mean is over all days of the window that its rate has; the points of `leveragedApyHistory` are the days that both have. */
             readonly historicalLeverageApyPct?: components["schemas"]["TrailingAverages"];
-            /** @description APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed. */
+            /** @description APY of the collateral without incentives, percent; 0 by contract when it has no source. Rates of different kinds are listed together: implied until maturity (from a yield market), the mean of 7 days (from the stable index or an incentive market), the last day (from an aggregator), paid now (on chain). Signed. */
             readonly collateralApyPct: string;
             /**
              * @description Source of the APY of the collateral; `NONE` also for a principal token past its maturity.
@@ -6187,7 +6187,7 @@ export interface components {
         };
         /** @description Thresholds of the value. */
         readonly StrategyByIdSpiralHintsExitLiquidityTierThresholds: {
-            /** @description Percent lost at 100,000 USD above which the tier is `THIN`. */
+            /** @description Percent lost at 100,000 USD above which the tier is the thinnest. */
             readonly listingMaxPct: number;
             /** @description Percent lost below which an exit is clean. */
             readonly depthCleanMaxPct: number;
@@ -6410,7 +6410,7 @@ export interface components {
         };
         /** @description Thresholds of the value. */
         readonly StrategySpiralHintsExitLiquidityTierThresholds: {
-            /** @description Percent lost at 100,000 USD above which the tier is `THIN`. */
+            /** @description Percent lost at 100,000 USD above which the tier is the thinnest. */
             readonly listingMaxPct: number;
             /** @description Percent lost below which an exit is clean. */
             readonly depthCleanMaxPct: number;
@@ -6602,7 +6602,7 @@ export interface components {
             readonly depositBasis?: string;
             /** @description Expected APY on the equity at the borrow rate of the market after the action, percent with 2 places. A borrow incentive counts as it is paid now: its dilution by the new debt is not known. Signed. */
             readonly expectedLeverageApy?: string;
-            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed. */
+            /** @description Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. The total of the swaps in percent of the equity is more. Signed. */
             readonly priceImpactPct?: string;
             /**
              * @description Venue of the swap.
@@ -6626,7 +6626,7 @@ export interface components {
         readonly Tvl: {
             /**
              * Format: date-time
-             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.
              */
             readonly asOf: string;
             /** @description Whether the value is inside its freshness budget. */
@@ -6646,7 +6646,7 @@ export interface components {
             readonly chainId: number;
             /**
              * Format: date-time
-             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.
+             * @description Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.
              */
             readonly asOf: string;
             /** @description Whether the value is inside its freshness budget. */
