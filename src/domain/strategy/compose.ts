@@ -6,8 +6,8 @@ import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import type { Warning } from '../plausibility/types.ts';
-import { exitLiquidityOf, exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
-import { addMarketFields, type LinkTemplates, linksOf, pricedLoan, type StrategyDraft, wadPct } from './parts.ts';
+import { exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
+import { addMarketFields, type LinkTemplates, linksOf, type StrategyDraft, wadPct } from './parts.ts';
 import { staticsOf } from './statics.ts';
 import type { LadderEntry, SpiralHints, Strategy } from './types.ts';
 import { type ListingRules, visibilityOf } from './visibility.ts';
@@ -51,7 +51,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     kind: 'loop',
     correlated: market.correlated,
     collateral: statics.collateral,
-    loan: pricedLoan(statics.loan, composed.loanPrice),
+    loan: statics.loan,
     collateralApyPct: formatPct(composed.collateralApyPct),
     collateralApySource: composed.collateralApySource,
     totalCollateralApyPct: formatPct(composed.effectiveCollateralApyPct),
@@ -62,8 +62,6 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     leverageLadder: ladders.leverageLadder,
     defaultLeverage: ladders.defaultLeverage,
     ltvPct: statics.ltvPct,
-    oracle: statics.oracle,
-    exitLiquidity: exitLiquidityOf(sweep),
     noSwapRoute,
     freshness: composed.stamps,
     inputFreshness: inputsOf(composed.stamps),
