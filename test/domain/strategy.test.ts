@@ -288,11 +288,9 @@ describe('composeStrategy', () => {
       'liquidityUsd',
       'publicAllocatorLiquidityUsd',
       'historicalLeverageApyPct',
-      'equityVault',
       ...['project', 'yieldSource', 'description', 'priceUsd', 'maturity', 'underlying'].map((n) => `collateral.${n}`),
       'loan.priceUsd',
       'oracle.type',
-      'spiralHints.profile',
       'spiralHints.exitLiquidityTier',
       'links.market',
       'links.yieldSource',
@@ -305,6 +303,8 @@ describe('composeStrategy', () => {
           const explained = gapOf(strategy, field) !== undefined;
           expect([strategy.id, field, value === undefined || value === null]).toEqual([strategy.id, field, explained]);
         }
+        const isLoop = strategy.kind === 'loop';
+        expect(gapOf(strategy, 'spiralHints.profile') !== undefined).toBe(isLoop && !strategy.spiralHints?.profile);
         const fields = strategy.gaps.map((gap) => gap.field);
         expect(new Set(fields).size).toBe(fields.length);
       }

@@ -2,7 +2,6 @@ import type { EquityVault } from '../../catalog/types.ts';
 import { Decimal, formatPct, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { WindowMeans } from '../apy/series.ts';
 import { formatMeans, meanOver, meansOf } from '../apy/series.ts';
-import { gap } from '../freshness/gaps.ts';
 import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
@@ -57,7 +56,6 @@ export function composeEquityStrategy(
   const gaps: Gap[] = [...vaultGaps(statics.gaps, stock, yieldMarket)];
   const links = linksOf(vault.id, vault.stockMarket, params.links, gaps);
   const tier = exitTierPart(stock, gaps);
-  gaps.push(gap('spiralHints.profile', 'NOT_APPLICABLE', 'The strategy is an equity vault.'));
   const legAverages = yieldMarket.history.carry?.leverageApyPct;
   const noRoute = anyLacksRoute(
     lacksRoute(vault.stock, stock.facts.exitLiquidity?.value),

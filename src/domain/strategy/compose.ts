@@ -26,7 +26,6 @@ const PERP_PROFILE = {
     'Signed yearly carry of the financed position: the yield of the collateral at this leverage less the cost of the debt. It excludes price changes of the collateral; a negative number is a cost.',
 } as const satisfies NonNullable<SpiralHints['profile']>;
 
-const NO_VAULT = gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.');
 const NO_PROFILE = gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.');
 
 /** Compose the strategy of a loop market with every field of the frozen contract. Empty fields are explained in `gaps`. */
@@ -41,7 +40,6 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const spiralHints = hintsOf(composed, gaps);
   const noRoute = lacksRoute(market.collateral, sweep?.value);
   const noSwapRoute = formatNoRoute('noSwapRoute', noRoute, gapOf(composed, 'exitLiquidity'), gaps);
-  gaps.push(NO_VAULT);
   const [deployed, matching] = [params.rules.of(market), params.rules.matching(market)];
   gaps.push(...deployed.gaps, ...matching.gaps);
   const strategy: StrategyDraft = {
