@@ -204,7 +204,7 @@ function createAdapters(
     random: deps.random,
     gasPriceOf,
     onCall: telemetry.metrics?.upstreamCall,
-    texts: redis && connections && createSharedTexts(redis, connections.prefix),
+    texts: redis && connections && createSharedTexts(redis, connections.prefix, deps.clock),
     sleep: deps.sleep,
     timeouts: deps.timeouts,
   });

@@ -1,3 +1,4 @@
+import { printSchema } from 'graphql';
 import { createCompiler } from '../graphql/compiler.ts';
 import { createGraphQLServer, type GraphQLServerDeps } from '../graphql/yoga.ts';
 import { createAnswerCache } from '../http/answer-cache.ts';
@@ -21,6 +22,7 @@ import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import manifest from '../rest/generated/manifest.json' with { type: 'json' };
 import { createRoutes } from '../rest/routes/index.ts';
+import type { RestRequest } from '../rest/types.ts';
 import { buildSchema, sharedSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
 import type { Core } from './core.ts';
@@ -50,7 +52,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const { catalog, services, stores } = core;
   const { metrics } = core.telemetry;
 
-  const fairQueue = queueOf(env);
+  const fairQueue = queueOf(deps);
   const onError = metrics === undefined ? {} : { onError: metrics.refused };
   const gateway = createGateway({
     config,
@@ -112,13 +114,15 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const routeNames = new Set([...status.paths, ...files.paths, GRAPHQL_PATH, MCP_PATH]);
   const routeName = (path: string) => (routeNames.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
+  const resource = (request: RestRequest) =>
+    (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ?? rest.answer(request);
   const unread = createUnread(UNREAD_LIMITS);
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
     pages: (request) =>
       status.answer(request) ??
       (isPublic
-        ? (files.answer(request) ?? mcp.answer(request) ?? redirects.answer(request) ?? rest.answer(request))
+        ? (files.answer(request) ?? mcp.answer(request) ?? redirects.answer(request) ?? resource(request))
         : notServedHere(request.correlationId)),
     routeName,
     cors: { origins: config.corsOrigins },
@@ -167,13 +171,22 @@ function earlyRefusals(
 function pagesOf({ env, sampleKeys, exampleApp }: AppDeps['config']) {
   return {
     tabs: env.GRAPHIQL ? exampleTabs(sampleKeys) : null,
+    sdl: env.INTROSPECTION ? () => `${printSchema(sharedSchema())}\n` : undefined,
     sampleKeys: [...sampleKeys.keys()],
     exampleApp,
   };
 }
 
-function queueOf({ MAX_QUEUED_REQUESTS: maxWaiting }: AppDeps['config']['env']) {
-  return createFairQueue({ now: () => performance.now(), later: setImmediate, maxWaiting });
+function queueOf({ config, logger }: AppDeps) {
+  return createFairQueue({
+    now: () => performance.now(),
+    later: setImmediate,
+    maxWaiting: config.env.MAX_QUEUED_REQUESTS,
+    onOverload: (isOverloaded) => {
+      if (isOverloaded) logger.warn({}, 'more requests than can be answered in time: new ones are refused');
+      else logger.info({}, 'requests are answered in time again');
+    },
+  });
 }
 
 /** Create the contexts of operations. */

@@ -1,4 +1,4 @@
-import { BadRequestError } from '../shared/errors.ts';
+import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { RateLimitedError } from './budgets.ts';
 import type { CountedClient } from './clients.ts';
 import { WINDOW_SEC } from './limits.ts';
@@ -12,7 +12,8 @@ export type Left = (() => AbortSignal | undefined) | undefined;
 export interface FairQueue {
   /**
    * Wait for the client's turn. Resolves at once while the current iteration of the event loop has time left.
-   * @throws CallerLeftError once nobody waits for the request; RateLimitedError when its tier has no place left
+   * @throws CallerLeftError once nobody waits for the request; NotReadyError for a request that has not begun and would wait for
+   * too long; RateLimitedError when its tier has no place left
    */
   enter(client: CountedClient, left?: Left): Promise<void>;
 }
@@ -24,6 +25,8 @@ export interface FairQueueDeps {
   readonly later: (work: () => void) => void;
   /** Maximum number of waiting requests, shared by the tiers. */
   readonly maxWaiting: number;
+  /** Told when the first new request is refused, and when nothing waits any more. */
+  readonly onOverload?: ((isOverloaded: boolean) => void) | undefined;
 }
 
 /** The client has disconnected, so that nobody gets the answer. */
@@ -42,6 +45,10 @@ const RETRY_AFTER_SEC = 1;
 const AT_ONCE = 2;
 /** Clients that fill the places of a tier together. */
 const CLIENTS = 4;
+/** A request that would wait longer for its first turn is refused, ms. Most requests need three turns. */
+const MAX_WAIT_MS = 1_000;
+/** Weight of the latest turn in the mean of their durations. */
+const LATEST_TURN = 0.1;
 
 interface Waiter {
   readonly go: () => void;
@@ -52,18 +59,35 @@ interface Waiter {
  * and every other request would wait for all of them. Each iteration starts work for `SLICE_MS`, and with a queue one request,
  * with the tiers, their networks and clients in rotation: a client with many requests delays only itself, and many clients
  * without a key do not delay those with one. A request whose client has left is dropped.
+ *
+ * When requests come faster than they can be answered, all of them would wait until their callers have left. So a new request is
+ * refused when the turns before its own, at their mean duration, take too long; what has begun is finished. Answers that need no
+ * turn, such as cached ones, are always given. Time in which a request waits for a node or a provider is no turn.
  */
-export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): FairQueue {
+export function createFairQueue({ now, later, maxWaiting, onOverload }: FairQueueDeps): FairQueue {
   const waiting = createRotation<Waiter>();
   const places = createSlots({ max: maxWaiting, perClient: (tier) => Math.ceil(shareOf(tier, maxWaiting) / CLIENTS) });
+  /** Requests that have had a turn, by the signals of their exchanges. */
+  const begun = new WeakSet<AbortSignal>();
   let beganMs: number | null = null;
+  let meanTurnMs = 0;
+  let isOverloaded = false;
+  const report = (value: boolean): void => {
+    if (value !== isOverloaded) onOverload?.(value);
+    isOverloaded = value;
+  };
   /** Requests that were admitted at once in this iteration: requests that arrive together have not worked yet. */
   let admitted = 0;
 
   const next = (): void => {
+    const tookMs = now() - (beganMs ?? now());
     beganMs = null;
     const first = waiting.next();
-    if (first === undefined) return;
+    meanTurnMs = first === undefined ? 0 : meanTurnMs + LATEST_TURN * (tookMs - meanTurnMs);
+    if (first === undefined) {
+      report(false);
+      return;
+    }
     begin();
     first.go();
   };
@@ -74,6 +98,12 @@ export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): Fair
   };
   const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<void> => {
     const { tier, identity, network = identity } = client;
+    const path = [tier, network, identity];
+    const isNew = signal !== undefined && !begun.has(signal);
+    if (isNew && waiting.turnsOf(path) * meanTurnMs > MAX_WAIT_MS) {
+      report(true);
+      throw overloaded();
+    }
     const place = places.take(client);
     if ('limit' in place) throw full(client, place.limit);
     return new Promise((resolve, reject) => {
@@ -82,7 +112,7 @@ export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): Fair
         signal?.removeEventListener('abort', leave);
         settle();
       };
-      const remove = waiting.add([tier, network, identity], { go: () => end(resolve) });
+      const remove = waiting.add(path, { go: () => end(resolve) });
       const leave = (): void => {
         remove();
         end(() => reject(new CallerLeftError()));
@@ -98,13 +128,20 @@ export function createFairQueue({ now, later, maxWaiting }: FairQueueDeps): Fair
       if (signal?.aborted) throw new CallerLeftError();
       if (waiting.isEmpty && admitted < AT_ONCE && now() - (beganMs ?? 0) < SLICE_MS) {
         admitted += 1;
+        if (signal) begun.add(signal);
         return;
       }
       await wait(client, signal);
+      if (signal) begun.add(signal);
       // It may have left in the turn that began its work.
       if (signal?.aborted) throw new CallerLeftError();
     },
   };
+}
+
+function overloaded(): NotReadyError {
+  const message = `This process has more requests than it can answer in time. Send the request again in ${RETRY_AFTER_SEC} s.`;
+  return new NotReadyError(message, ['turn'], RETRY_AFTER_SEC);
 }
 
 function full({ tier }: CountedClient, limit: number): RateLimitedError {

@@ -9,6 +9,8 @@ export interface Rotation<T> {
   /** Take the next item; `undefined` = there is none. */
   next(): T | undefined;
   readonly isEmpty: boolean;
+  /** The most turns until a new item of these groups is taken, its own included. */
+  turnsOf(path: readonly string[]): number;
 }
 
 interface Group<T> {
@@ -62,6 +64,16 @@ export function createRotation<T>(): Rotation<T> {
     },
     get isEmpty() {
       return root.groups.size === 0;
+    },
+    turnsOf(path) {
+      let group: Group<T> | undefined = root;
+      let turns = 1;
+      for (const name of path) {
+        const own: Group<T> | undefined = group?.groups.get(name);
+        turns *= (group?.groups.size ?? 0) + (own === undefined ? 1 : 0);
+        group = own;
+      }
+      return turns * ((group?.items.size ?? 0) + 1);
     },
   };
 }

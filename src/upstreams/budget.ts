@@ -36,6 +36,8 @@ const WITHIN: Readonly<Record<Traffic, readonly Traffic[]>> = {
 export interface BudgetRules {
   readonly limits: Limits;
   readonly shares?: Shares | undefined;
+  /** Whether the operator has set the limits: what the provider states can only lower them. */
+  readonly isSet?: boolean | undefined;
 }
 
 /** What is remembered of a budget, as plain data. */
@@ -50,9 +52,21 @@ export interface BudgetState {
   readonly heldUntilMs: number;
   /** Limits as the provider states them, which count instead of the known ones. */
   readonly stated: Limits;
+  /** Limits that the latest answer has stated: the next one has to repeat them. */
+  readonly heard: Limits;
+  /** When each window is full again by what the latest answer says is left of it, ms. */
+  readonly saidFullAtMs: Readonly<Record<string, number>>;
 }
 
-export const UNUSED: BudgetState = { fullAtMs: {}, spentByHour: {}, sinceMs: null, heldUntilMs: 0, stated: {} };
+export const UNUSED: BudgetState = {
+  fullAtMs: {},
+  spentByHour: {},
+  sinceMs: null,
+  heldUntilMs: 0,
+  stated: {},
+  heard: {},
+  saidFullAtMs: {},
+};
 
 /** A request to be sent. */
 export interface Spending {
@@ -93,14 +107,18 @@ const MAX_HOLD_MS = 300_000;
 const CLOCK_DIFFERENCE_MS = 5_000;
 /** A stated limit above this is taken for a mistake. */
 const MAX_STATED = 1_000_000;
+/** A request that is said to have cost more than this many times what is known counts as that many. */
+const MAX_COST_RATIO = 10;
 /** Kept hours: the running one, and those before it. */
 const HOURS = 24;
 
 /** The windows with a limit, the shortest first, with the limits that count. */
-function windowsOf({ limits }: BudgetRules, stated: Limits): readonly (readonly [WindowName, number])[] {
+function windowsOf({ limits, isSet }: BudgetRules, stated: Limits): readonly (readonly [WindowName, number])[] {
   return WINDOW_NAMES.flatMap((name) => {
-    const limit = limits[name] === undefined ? undefined : (stated[name] ?? limits[name]);
-    return limit === undefined ? [] : [[name, limit] as const];
+    const known = limits[name];
+    if (known === undefined) return [];
+    const limit = stated[name] ?? known;
+    return [[name, isSet ? Math.min(limit, known) : limit] as const];
   });
 }
 
@@ -123,22 +141,32 @@ function allowancesOf(rules: BudgetRules, stated: Limits, traffic: Traffic): rea
 }
 
 /** When an allowance is full again, ms. A time beyond that of two empty ones is of a clock that was set back, or of another limit. */
-function fullAtMsOf({ fullAtMs }: BudgetState, { key, most, msPerUnit }: Allowance, nowMs: number): number {
+function fullAtMsOf(state: BudgetState, allowance: Allowance, nowMs: number): number {
+  const { key, most, msPerUnit } = allowance;
+  const said = Math.min(state.saidFullAtMs[key] ?? 0, nowMs + most * msPerUnit);
+  return Math.max(ownFullAtMsOf(state, allowance, nowMs), said);
+}
+
+/** The same by our own requests alone. */
+function ownFullAtMsOf({ fullAtMs }: BudgetState, { key, most, msPerUnit }: Allowance, nowMs: number): number {
   return Math.min(Math.max(fullAtMs[key] ?? 0, nowMs), nowMs + 2 * most * msPerUnit);
 }
 
 function charged(state: BudgetState, allowances: readonly Allowance[], units: number, nowMs: number): BudgetState {
   const fullAtMs = { ...state.fullAtMs };
+  const saidFullAtMs = { ...state.saidFullAtMs };
   for (const allowance of allowances) {
     // One request may cost more than a full allowance holds: then it takes all of it.
     const added = Math.min(units, allowance.most) * allowance.msPerUnit;
-    fullAtMs[allowance.key] = fullAtMsOf(state, allowance, nowMs) + added;
+    fullAtMs[allowance.key] = ownFullAtMsOf(state, allowance, nowMs) + added;
+    const said = state.saidFullAtMs[allowance.key];
+    if (said !== undefined) saidFullAtMs[allowance.key] = Math.max(said, nowMs) + added;
   }
   const hour = Math.floor(nowMs / HOUR_MS);
   const kept = Object.entries(state.spentByHour).filter(([at]) => Number(at) > hour - HOURS && Number(at) <= hour);
   const spentByHour = Object.fromEntries(kept);
   spentByHour[hour] = Math.max(0, (spentByHour[hour] ?? 0) + units);
-  return { ...state, fullAtMs, spentByHour, sinceMs: Math.min(state.sinceMs ?? nowMs, nowMs) };
+  return { ...state, fullAtMs, saidFullAtMs, spentByHour, sinceMs: Math.min(state.sinceMs ?? nowMs, nowMs) };
 }
 
 /**
@@ -152,14 +180,16 @@ export function settled(
   nowMs: number,
 ): BudgetState | null {
   const heldUntilMs = Math.min(state.heldUntilMs, nowMs + MAX_HOLD_MS);
-  const fullAtMs = { ...state.fullAtMs };
-  for (const allowance of allowancesOf(rules, state.stated, traffic)) {
-    const full = nowMs + allowance.most * allowance.msPerUnit;
-    if ((fullAtMs[allowance.key] ?? 0) > full) fullAtMs[allowance.key] = full;
+  const [fullAtMs, saidFullAtMs] = [{ ...state.fullAtMs }, { ...state.saidFullAtMs }];
+  let isSame = heldUntilMs === state.heldUntilMs;
+  for (const { key, most, msPerUnit } of allowancesOf(rules, state.stated, traffic)) {
+    for (const times of [fullAtMs, saidFullAtMs]) {
+      if ((times[key] ?? 0) <= nowMs + most * msPerUnit) continue;
+      times[key] = nowMs + most * msPerUnit;
+      isSame = false;
+    }
   }
-  const isSame =
-    heldUntilMs === state.heldUntilMs && Object.entries(fullAtMs).every(([key, at]) => at === state.fullAtMs[key]);
-  return isSame ? null : { ...state, heldUntilMs, fullAtMs };
+  return isSame ? null : { ...state, heldUntilMs, fullAtMs, saidFullAtMs };
 }
 
 /** Charge a request that is sent now, or say how long it has to wait, ms. */
@@ -180,7 +210,21 @@ export function spend(
   return { state: charged(state, allowances, cost, nowMs) };
 }
 
-/** Take over what an answer says: what it has cost, the limits, and what is left of them. */
+/** Charge units that were spent without this state, such as while it could not be reached. */
+export function spentElsewhere(
+  rules: BudgetRules,
+  state: BudgetState,
+  { cost, traffic }: Spending,
+  nowMs: number,
+): BudgetState {
+  return charged(state, allowancesOf(rules, state.stated, traffic), cost, nowMs);
+}
+
+/**
+ * Take over what an answer says: what it has cost, the limits, and what is left of them. One answer may be wrong, so it does not
+ * decide alone: a cost is bounded by what is known, a limit counts when the next answer repeats it, and what is left counts until
+ * the next answer says something else. A request for which nothing is left is permitted as soon as its units have refilled.
+ */
 export function learn(
   rules: BudgetRules,
   state: BudgetState,
@@ -190,9 +234,9 @@ export function learn(
 ): BudgetState {
   const [shortest] = windowsOf(rules, state.stated);
   let next = state;
-  if (told.spent !== undefined && told.spent !== cost && told.spent <= MAX_STATED) {
-    const allowances = allowancesOf(rules, state.stated, traffic);
-    next = charged(next, allowances, told.spent - cost, nowMs);
+  if (told.spent !== undefined && told.spent !== cost) {
+    const spent = Math.min(told.spent, Math.max(1, cost) * MAX_COST_RATIO);
+    next = charged(next, allowancesOf(rules, state.stated, traffic), spent - cost, nowMs);
   }
   for (const { window = shortest?.[0], limit, remaining, resetMs = 0 } of told.windows) {
     if (window === undefined) continue;
@@ -200,7 +244,9 @@ export function learn(
     const isOfWindow = resetMs <= WINDOW_MS[window] + CLOCK_DIFFERENCE_MS;
     const isLimit = limit !== undefined && limit >= 1 && limit <= MAX_STATED;
     if (isLimit && isOfWindow && rules.limits[window] !== undefined) {
-      next = { ...next, stated: { ...next.stated, [window]: limit } };
+      const isRepeated = state.heard[window] === limit;
+      next = { ...next, heard: { ...next.heard, [window]: limit } };
+      if (isRepeated) next = { ...next, stated: { ...next.stated, [window]: limit } };
     }
     if (remaining === undefined) continue;
     if (remaining < 1) next = held(next, resetMs, nowMs);
@@ -209,7 +255,7 @@ export function learn(
     const { key, most, msPerUnit } = allowanceOf(...whole);
     // Others use it as well, such as another service at the same address.
     const fullAtMs = nowMs + Math.max(0, most - Math.max(remaining, 1)) * msPerUnit;
-    next = { ...next, fullAtMs: { ...next.fullAtMs, [key]: Math.max(next.fullAtMs[key] ?? 0, fullAtMs) } };
+    next = { ...next, saidFullAtMs: { ...next.saidFullAtMs, [key]: fullAtMs } };
   }
   return told.refusedForMs === undefined ? next : held(next, told.refusedForMs, nowMs);
 }

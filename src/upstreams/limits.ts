@@ -75,8 +75,11 @@ function estimated(publicName: string, keyless: Limits): ProviderPlan {
   return { publicName, unit: 'requests', keyless, isPublished: false };
 }
 
-/** The rules of a provider's budget. */
+/**
+ * The rules of a provider's budget.
+ * @param given limits that the operator has set; the provider can lower them, not raise them
+ */
 export function rulesOf(name: ProviderName, apiKey: string | undefined, given: Limits | undefined): BudgetRules {
   const { keyless, keyed = keyless, shares } = PLANS[name];
-  return { limits: given ?? (apiKey === undefined ? keyless : keyed), shares };
+  return { limits: given ?? (apiKey === undefined ? keyless : keyed), shares, isSet: given !== undefined };
 }

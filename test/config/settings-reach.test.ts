@@ -437,7 +437,7 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   METRICS_PORT: async () => expect((await sendRequest(`${shown.app.metricsUrl}/metrics`)).text).toContain('spiral_'),
   OTEL_EXPORTER_OTLP_ENDPOINT: PROCESS,
   TRACE_SAMPLE_RATIO: PROCESS,
-  START_WAIT_SEC: CLI,
+  START_WAIT_SEC: shownBy('test/e2e/faults/without-postgres.test.ts'),
   STOP_DELAY_SEC: shownBy('test/e2e/faults/rolling-restart.sweep.test.ts'),
   STOP_DRAIN_SEC: shownBy('test/e2e/faults/shutdown.sweep.test.ts'),
 

@@ -28,8 +28,8 @@ describe('guides', () => {
   });
 
   it('default: the rules of a build have the numbers of the code', () => {
-    const text = readFileSync('docs/partners.md', 'utf8');
-    const [, rules = ''] = /## The rules of a build\n([\s\S]*?)\n## /.exec(text) ?? [];
+    const text = readFileSync('docs/builds.md', 'utf8');
+    const [, rules = ''] = /## The rules of a build\n([\s\S]*)/.exec(text) ?? [];
     const { adding, repaying, leaving } = LARGEST_LOSS_PCT;
     for (const stated of [
       `${SAFE_BUFFER_POINTS} points`,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -74,6 +75,52 @@ describe('files', () => {
       expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
     },
   );
+});
+
+describe('/schema.graphql', () => {
+  test('default: is the schema in SDL', async () => {
+    const { send } = await start({ env: UNLIMITED });
+    const { status, text, headers } = await send('/schema.graphql');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(text).toBe(await readFile('schema.graphql', 'utf8'));
+  });
+
+  test('error: not_found where introspection is off', async () => {
+    const { send } = await start({ env: { ...UNLIMITED, INTROSPECTION: 'false' } });
+    expect((await send('/schema.graphql')).status).toBe(404);
+    expect((await send('/graphql', { headers: { accept: 'text/html' } })).text).not.toContain('schema.graphql');
+  });
+});
+
+describe('a path that leads nowhere', () => {
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  test('default: a browser gets a page, whose links work at every depth', async () => {
+    const { send } = await start({ env: UNLIMITED });
+    for (const path of ['/nope', '/docs/nope', '/a/b/c', '/a/%3Cscript%3E']) {
+      const { status, text, headers } = await send(path, { headers: { accept: BROWSER } });
+      expect([path, status, headers.get('content-type')]).toEqual([path, 404, 'text/html; charset=utf-8']);
+      expect(text).not.toContain('<script>');
+      const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => new URL(href, `http://x${path}`));
+      expect(links.length).toBeGreaterThan(4);
+      for (const { pathname, search } of links)
+        expect([path, pathname, (await send(pathname + search)).status]).toEqual([path, pathname, 200]);
+    }
+  });
+
+  test('default: everyone else, and every path of /v1, gets the error as before', async () => {
+    const { send } = await start({ env: UNLIMITED });
+    for (const [path, accept] of [
+      ['/nope', '*/*'],
+      ['/nope', 'application/json'],
+      ['/v1/nope', BROWSER],
+    ] as const) {
+      const { status, body } = await send(path, { headers: { accept } });
+      expect([path, status, body.error.code]).toEqual([path, 404, 'not_found']);
+    }
+    const post = await send('/nope', { method: 'POST', headers: { accept: BROWSER } });
+    expect(post.body.error.code).toBe('not_found');
+  });
 });
 
 describe('introspection', () => {

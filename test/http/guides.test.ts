@@ -36,7 +36,8 @@ describe.each(names)('/docs/%s', (name) => {
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'/);
     expect(headers.get('vary')).toMatch(/\baccept\b(?!-)/);
-    expect(text).not.toMatch(/<script|<style|style=|javascript:/);
+    expect(text).not.toMatch(/<script>|<style|style=|javascript:/);
+    expect(text.match(/<script/g)).toHaveLength(1);
     expect(text).toContain(`<li><a href="${name}" aria-current="page">`);
     const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(10);
@@ -66,7 +67,7 @@ describe('guides', () => {
   });
 
   test('default: no link leads to a file that is not served', () => {
-    for (const { markdown } of guides) expect(markdown).not.toMatch(/\]\((\.\.|decisions|operations|docs\/)/);
+    for (const { markdown } of guides) expect(markdown).not.toMatch(/\]\((\.\.|decisions|docs\/)/);
   });
 
   test('default: they are resources of /mcp', async () => {
@@ -93,6 +94,13 @@ describe('llms.txt', () => {
     for (const { markdown } of guides) expect(text).toContain(markdown);
   });
 
+  test('default: the runbook is a page, and is not given to agents', async () => {
+    const page = await get('/docs/operations');
+    expect(page.text).toContain('id="notready"');
+    expect((await get('/docs/operations.md')).text).toMatch(/^# Operations\n/);
+    for (const path of ['/llms.txt', '/llms-full.txt']) expect((await get(path)).text).not.toContain('## Alarms');
+  });
+
   test.each(['/', '/docs'])('default: %s is the list of guides for a caller that asks for Markdown', async (path) => {
     const { status, text } = await get(path, 'text/markdown');
     expect([status, text]).toEqual([200, expect.stringMatching(/^# spiral-gateway\n/)]);
@@ -105,8 +113,6 @@ describe('hostile requests', () => {
     '/docs/..%2f..%2fpackage.json',
     '/docs/..%2fpackage.md',
     '/docs/%2e%2e/operations.md',
-    '/docs/operations',
-    '/docs/operations.md',
     '/docs/decisions/mcp.md',
     '/docs/partners.md.md',
     '/docs/constructor',

@@ -1,3 +1,4 @@
+import { printSchema } from 'graphql';
 import type { HttpMessage } from '../../devnet/http.ts';
 import { createGateway, persistedOperations } from '../../src/app/gateway.ts';
 import { wireMcp } from '../../src/app/mcp.ts';
@@ -12,6 +13,7 @@ import { createEarlyRefusals } from '../../src/http/early-refusals.ts';
 import { createHandler, GRAPHQL_PATH } from '../../src/http/handler.ts';
 import { corsHeaders } from '../../src/http/headers.ts';
 import { listen } from '../../src/http/listen.ts';
+import { exampleTabs } from '../../src/http/pages/example-tabs.ts';
 import { createFiles } from '../../src/http/pages/files.ts';
 import { readGuides } from '../../src/http/pages/guides.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
@@ -116,7 +118,8 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
     guides,
     sampleKeys: [],
     routes,
-    tabs: config.env.GRAPHIQL ? [] : null,
+    tabs: config.env.GRAPHIQL ? exampleTabs(new Map()) : null,
+    sdl: config.env.INTROSPECTION ? () => `${printSchema(sharedSchema())}\n` : undefined,
     charge: door.chargeFile,
   });
   const graphql = createGraphQLServer({
@@ -179,7 +182,11 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
     graphql: faulty('graphql', graphql),
     pages: faulty(
       'pages',
-      (request: RestRequest) => files.answer(request) ?? mcp.answer(request) ?? rest.answer(request),
+      (request: RestRequest) =>
+        files.answer(request) ??
+        mcp.answer(request) ??
+        (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ??
+        rest.answer(request),
     ),
     routeName: faulty('routeName', (path: string) =>
       path === GRAPHQL_PATH ? path : (rest.routeOf(path) ?? 'unmatched'),

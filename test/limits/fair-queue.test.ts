@@ -3,10 +3,11 @@ import { type CountedClient, countedAddress } from '../../src/limits/clients.ts'
 import { createFairQueue } from '../../src/limits/fair-queue.ts';
 
 /** A queue whose event loop turns when it is told, and whose work takes the given time. */
-function world() {
+function world(onOverload?: (isOverloaded: boolean) => void) {
   let nowMs = 0;
   const turns: (() => void)[] = [];
-  const queue = createFairQueue({ now: () => nowMs, later: (work) => void turns.push(work), maxWaiting: 100 });
+  const later = (work: () => void) => void turns.push(work);
+  const queue = createFairQueue({ now: () => nowMs, later, maxWaiting: 100, onOverload });
   const started: string[] = [];
   return {
     started,
@@ -160,5 +161,100 @@ describe('createFairQueue', () => {
     queue.enter('a');
     await queue.turn();
     expect(queue.turns).toBe(0);
+  });
+});
+
+describe('more requests than can be answered in time', () => {
+  const exchange = () => new AbortController().signal;
+
+  /** A queue with `count` waiting requests of the client, each turn of which takes `turnMs`. */
+  async function busy(
+    count: number,
+    turnMs: number,
+    of = (_i: number) => 'heavy',
+    onOverload?: (isOverloaded: boolean) => void,
+  ) {
+    const all = world(onOverload);
+    for (let i = 0; i < count + 2; i += 1) all.enter(of(i), `w${i}`, {}, exchange());
+    await settled();
+    // The mean of the turns settles.
+    for (let i = 0; i < 60; i += 1) {
+      all.work(turnMs);
+      await all.turn();
+      all.enter(of(i), `again${i}`, {}, exchange());
+      await settled();
+    }
+    all.started.splice(0);
+    return all;
+  }
+
+  test('behavior: a new request is refused at once when the turns before its own take more than a second', async () => {
+    const { enter, started } = await busy(20, 60, (i) => `client ${i % 20}`);
+    enter('another', 'another', {}, exchange());
+    await settled();
+    expect(started).toEqual(['another: NotReadyError']);
+  });
+
+  test('behavior: with quick turns nobody is refused', async () => {
+    const { enter, started } = await busy(20, 10, (i) => `client ${i % 20}`);
+    enter('another', 'another', {}, exchange());
+    await settled();
+    expect(started).toEqual([]);
+  });
+
+  test('behavior: a client with many requests delays and loses its own only', async () => {
+    const { enter, started, turn, work } = await busy(8, 150);
+    enter('heavy', 'one more', {}, exchange());
+    enter('light', 'light', {}, exchange());
+    await settled();
+    expect(started.splice(0)).toEqual(['one more: NotReadyError']);
+    work(150);
+    expect([...(await turn()), ...(await turn())]).toContain('light');
+  });
+
+  test('behavior: what has begun is finished', async () => {
+    const all = world();
+    const mine = exchange();
+    all.enter('me', 'first', {}, mine);
+    await settled();
+    all.started.splice(0);
+    for (let i = 0; i < 40; i += 1) all.enter(`client ${i}`, `w${i}`, {}, exchange());
+    for (let i = 0; i < 30; i += 1) {
+      all.work(500);
+      await all.turn();
+    }
+    all.enter('me', 'second', {}, mine);
+    all.enter('new', 'new', {}, exchange());
+    await settled();
+    expect(all.started).toContain('new: NotReadyError');
+    expect(all.started).not.toContain('second: NotReadyError');
+  });
+
+  test('behavior: reports the first refusal, and the end of the queue', async () => {
+    const reports: boolean[] = [];
+    const { enter, turn, work } = await busy(
+      3,
+      5_000,
+      (i) => `client ${i % 3}`,
+      (isOverloaded) => reports.push(isOverloaded),
+    );
+    for (const name of ['x', 'y']) enter(name, name, {}, exchange());
+    for (let i = 0; i < 80; i += 1) {
+      work(5_000);
+      await turn();
+    }
+    expect(reports).toEqual([true, false]);
+  });
+
+  test('behavior: after it the next request is answered, however slow the last turns were', async () => {
+    const { enter, started, turn, work } = await busy(3, 5_000, (i) => `client ${i % 3}`);
+    for (let i = 0; i < 80; i += 1) {
+      work(5_000);
+      await turn();
+    }
+    started.splice(0);
+    enter('next', 'next', {}, exchange());
+    await settled();
+    expect(started).toEqual(['next']);
   });
 });

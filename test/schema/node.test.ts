@@ -1,5 +1,5 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { graphql, isObjectType } from 'graphql';
+import { graphql, isObjectType, isRequiredArgument } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { nodeScopeOf } from '../../src/limits/field-scopes.ts';
 import { buildSchema } from '../../src/schema/index.ts';
@@ -11,6 +11,9 @@ const ctx = completeContext();
 const run = (source: string, variableValues: Record<string, unknown> = {}, contextValue = ctx) =>
   graphql({ schema, source, variableValues, contextValue });
 const nodeTypes = Object.values(schema.getTypeMap()).filter((type) => nodeScopeOf(type) !== undefined);
+
+const owner = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const keyed = { ...ctx, caller: { kind: 'key', keyId: 'ops', tier: 'ops' } as const };
 
 describe('node', () => {
   test('default: the id of an answer finds the same object', async () => {
@@ -52,8 +55,6 @@ describe('node', () => {
 
   const loop = '0x90ef0c5a0dc7c4de4ad4585002d44e9d411d212d2f6258e94948beecf8b4c0d5';
   const vault = 'equity-0x50bc39b5722fb5634c436d74c6787f3c125b879e7b73cf9e9ecc01bbb57b8e55';
-  const owner = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
-  const keyed = { ...ctx, caller: { kind: 'key', keyId: 'ops', tier: 'ops' } as const };
   test.each([
     ['a loop under the id of a vault', 'LoopStrategy', `4663:${vault}`],
     ['a vault under the id of a loop', 'EquityVaultStrategy', `1:${loop}`],
@@ -86,14 +87,6 @@ describe('node', () => {
     for (const id of [encodeGlobalId('Token', '1:0x12'), `${encodeGlobalId('Chain', '1').slice(0, -1)}R`]) {
       const { errors } = await run('query($id: ID!) { node(id: $id) { id } }', { id });
       expect(errors?.[0]?.originalError).toMatchObject({ code: 'bad_request', details: { field: 'id', value: id } });
-    }
-  });
-
-  test('error: bad_request for a wallet on no chain, which would seem to hold nothing', async () => {
-    const queries = ['wallet(address: $a, chainIds: [])', 'wallets(addresses: [$a], chainIds: [])'];
-    for (const query of queries) {
-      const { errors } = await run(`query($a: Address!) { ${query} { id } }`, { a: owner }, keyed);
-      expect(errors?.[0]?.originalError).toMatchObject({ code: 'bad_request', details: { field: 'chainIds' } });
     }
   });
 
@@ -159,4 +152,29 @@ test('behavior: ids are decoded to their types', () => {
   const id = encodeGlobalId('Token', '1:0xabc');
   expect(decodeGlobalId(id)).toEqual({ typename: 'Token', key: '1:0xabc' });
   expect(id).toMatch(/^[\w-]+$/);
+});
+
+describe('chainIds', () => {
+  const ROOTS = ['Query', 'Ops'].map((name) => schema.getType(name)).filter(isObjectType);
+  const fields = ROOTS.flatMap((root) =>
+    Object.values(root.getFields()).flatMap((field) =>
+      field.args.some(({ name }) => name === 'chainIds') ? [[root.name, field.name, field] as const] : [],
+    ),
+  );
+  const VALUES: Readonly<Record<string, string>> = {
+    'Address!': `"${owner}"`,
+    '[Address!]!': `["${owner}"]`,
+    'Decimal!': '"1"',
+  };
+
+  test.each(fields)('error: bad_request for an empty list, of %s.%s', async (root, name, { args }) => {
+    const required = args.filter((arg) => isRequiredArgument(arg));
+    const values = required.map((arg) => `${arg.name}: ${VALUES[String(arg.type)] ?? `no value for ${arg.type}`}`);
+    const field = `${name}(${['chainIds: []', ...values].join(', ')}) { __typename }`;
+    const { errors } = await run(root === 'Query' ? `{ ${field} }` : `{ ops { ${field} } }`, {}, keyed);
+    expect(errors?.[0]?.originalError).toMatchObject({
+      code: 'bad_request',
+      details: { field: 'chainIds', value: '[]', limit: { minEntries: 1 } },
+    });
+  });
 });

@@ -162,7 +162,9 @@ describe('learn', () => {
     ['an absurd limit', { window: 'minute', limit: 1e12 } as const, 50, undefined],
     ['a limit of a window that begins anew in an hour', { limit: 5_000, resetMs: 3_600_000 }, 50, undefined],
   ])('behavior: %s', (_name, statement, most, refused) => {
-    const state = learn(rules, UNUSED, quote, { windows: [statement] }, NOW_MS);
+    const once = learn(rules, UNUSED, quote, { windows: [statement] }, NOW_MS);
+    expect(once.stated).toEqual({});
+    const state = learn(rules, once, quote, { windows: [statement] }, NOW_MS);
     expect(permitted(state, most)).toBe(true);
     if (refused !== undefined) expect(permitted(state, refused)).toBe(false);
     expect(state.stated).toEqual('limit' in statement && statement.limit === 20 ? { minute: 20 } : {});
@@ -176,6 +178,80 @@ describe('learn', () => {
       const state = learn(rules, UNUSED, quote, { windows: [{ remaining: 0, resetMs }] }, NOW_MS);
       expect(spend(rules, state, { ...quote, cost: 1 }, NOW_MS)).toEqual({ waitMs });
     }
+  });
+});
+
+describe('an answer that lies', () => {
+  const rules: BudgetRules = { limits: { minute: 100, week: 200_000, month: 10_000 }, shares: { background: 0.1 } };
+  const lies = fc.record(
+    {
+      spent: fc.oneof(fc.integer({ min: 0, max: 2 ** 40 }), fc.double({ min: 0, max: 1e13, noNaN: true })),
+      windows: fc.array(
+        fc.record(
+          {
+            window: fc.constantFrom(...WINDOW_NAMES),
+            limit: fc.double({ min: 0, max: 1e13, noNaN: true }),
+            remaining: fc.double({ min: 0, max: 1e13, noNaN: true }),
+            resetMs: fc.integer({ min: 0, max: 2 ** 40 }),
+          },
+          { requiredKeys: [] },
+        ),
+        { maxLength: 3 },
+      ),
+      refusedForMs: fc.integer({ min: 0, max: 2 ** 40 }),
+    },
+    { requiredKeys: ['windows'] },
+  );
+  const honest = {
+    windows: [
+      { window: 'minute', limit: 100, remaining: 90 },
+      { window: 'week', limit: 200_000, remaining: 190_000 },
+    ],
+  } as const;
+  const request = { cost: 6, traffic: 'waiting' } as const;
+
+  it('behavior: one alone holds requests for an hour at most, and the next honest one ends what it said', () => {
+    fc.assert(
+      fc.property(lies, (lie) => {
+        const believed = learn(rules, learn(rules, UNUSED, request, honest, NOW_MS), request, honest, NOW_MS);
+        const fooled = learn(rules, believed, request, lie, NOW_MS);
+        expect(fooled.stated).toEqual(believed.stated);
+        const refused = spend(rules, fooled, request, NOW_MS);
+        const waitMs = 'waitMs' in refused ? refused.waitMs : 0;
+        expect(waitMs).toBeLessThan(3_600_000);
+        const nowMs = NOW_MS + waitMs;
+        const sent = spend(rules, fooled, request, nowMs);
+        if (!('state' in sent)) throw new Error('It was refused again.');
+        const ended = learn(rules, sent.state, request, honest, nowMs + 1);
+        const next = spend(rules, ended, request, nowMs + 60_000);
+        expect('waitMs' in next ? next.waitMs : 0).toBeLessThan(3_600_000);
+      }),
+      manyRuns(),
+    );
+  });
+
+  it('behavior: a statement that every answer repeats is believed', () => {
+    const used = { windows: [{ window: 'week', limit: 100_000, remaining: 0, resetMs: 3 * DAY_MS }] } as const;
+    let [state, nowMs, sent] = [UNUSED, NOW_MS, 0];
+    while (nowMs < NOW_MS + DAY_MS / 2) {
+      const spent = spend(rules, state, request, nowMs);
+      if ('state' in spent) {
+        sent += 1;
+        state = learn(rules, spent.state, request, used, nowMs);
+      } else nowMs += spent.waitMs;
+    }
+    expect(state.stated.week).toBe(100_000);
+    expect(sent).toBeLessThan(2 + DAY_MS / 2 / 300_000);
+  });
+
+  it('behavior: a limit that the operator has set is lowered by statements, and not raised', () => {
+    const set: BudgetRules = { limits: { minute: 50 }, isSet: true };
+    const stated = (limit: number) => {
+      const told = { windows: [{ window: 'minute', limit }] } as const;
+      const state = learn(set, learn(set, UNUSED, request, told, NOW_MS), request, told, NOW_MS);
+      return forecasts(set, state, NOW_MS)[0]?.limit;
+    };
+    expect([stated(20), stated(500)]).toEqual([20, 50]);
   });
 });
 

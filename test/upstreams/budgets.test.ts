@@ -24,15 +24,24 @@ function fakeTime() {
 }
 
 /** Texts that several budgets share, as by Redis. */
-function sharedTexts(): SharedTexts & { text: string | null } {
+function sharedTexts(aheadMs = 0): SharedTexts & { text: string | null; isAway: boolean } {
+  let own: string | null = null;
   return {
     text: null,
+    isAway: false,
     async update(_name, change) {
-      this.text = change(this.text) ?? this.text;
+      if (this.isAway) {
+        own = change(own ?? this.text, false) ?? own;
+        return false;
+      }
+      this.text = change(this.text, true) ?? this.text;
+      own = this.text;
+      return true;
     },
     async read() {
-      return this.text;
+      return this.isAway ? own : this.text;
     },
+    aheadMs: () => aheadMs,
   };
 }
 
@@ -103,10 +112,86 @@ describe('createBudget', () => {
     for (let i = 0; i < 15; i += 1) expect(await (i % 2 === 0 ? one : two).take(WAITING)).toBeNull();
     expect(await one.take(WAITING)).not.toBeNull();
     expect((await two.use()).spentInDay).toBe(15);
-    await one.told(WAITING, { windows: [{ window: 'minute', limit: 600 }] });
+    for (const of of [one, two]) await of.told(WAITING, { windows: [{ window: 'minute', limit: 600 }] });
     expect(await two.take(WAITING)).toBeNull();
     expect((await two.use()).windows).toEqual([{ window: 'minute', limit: 600, isStated: true }]);
   });
+
+  it('behavior: units that were spent while the texts were away are charged once when they are back', async () => {
+    const [time, texts] = [fakeTime(), sharedTexts()];
+    const own = { text: null as string | null, isAway: false };
+    // Two processes, of which one loses the server.
+    const lost: SharedTexts = {
+      update: async (name, change) => {
+        if (!own.isAway) return texts.update(name, change);
+        own.text = change(own.text ?? texts.text, false) ?? own.text;
+        return false;
+      },
+      read: (name) => texts.read(name),
+      aheadMs: () => 0,
+    };
+    const one = createBudget({ ...time, name: 'a', rules, texts: lost });
+    const other = createBudget({ ...time, name: 'a', rules, texts });
+    for (const budget of [one, other, one]) expect(await budget.take(WAITING)).toBeNull();
+    own.isAway = true;
+    for (let i = 0; i < 5; i += 1) expect(await one.take(WAITING)).toBeNull();
+    expect(await other.take(WAITING)).toBeNull();
+    expect((await other.use()).spentInDay).toBe(4);
+    own.isAway = false;
+    expect(await one.take(WAITING)).toBeNull();
+    expect((await other.use()).spentInDay).toBe(10);
+    await one.take(WAITING);
+    expect((await other.use()).spentInDay).toBe(11);
+  });
+
+  it('behavior: they are not charged twice when the shared text is lost with its server', async () => {
+    const [time, texts] = [fakeTime(), sharedTexts()];
+    const budget = createBudget({ ...time, name: 'a', rules, texts });
+    await budget.take(WAITING);
+    texts.isAway = true;
+    for (let i = 0; i < 5; i += 1) await budget.take(WAITING);
+    texts.isAway = false;
+    texts.text = null;
+    await budget.take(WAITING);
+    expect((await budget.use()).spentInDay).toBe(7);
+  });
+
+  it('behavior: what was spent alone is charged even when the next request has to wait', async () => {
+    const [time, texts] = [fakeTime(), sharedTexts()];
+    const budget = createBudget({ ...time, name: 'a', rules, texts });
+    await budget.take(WAITING);
+    const before = texts.text;
+    texts.isAway = true;
+    for (let i = 0; i < 14; i += 1) await budget.take(WAITING);
+    texts.isAway = false;
+    expect(texts.text).toBe(before);
+    expect(await budget.take(UNLISTED)).not.toBeNull();
+    expect((await budget.use()).spentInDay).toBe(15);
+  });
+
+  it.each([12_000, -12_000, 3_600_000])(
+    'behavior: a clock that is %d ms apart from the shared one takes nothing from the others',
+    async (apartMs) => {
+      const time = fakeTime();
+      const texts = sharedTexts();
+      const right = createBudget({ ...time, name: 'a', rules: { limits: { '10s': 30 } }, texts });
+      const wrong = createBudget({
+        ...time,
+        clock: { now: () => time.clock.now() + apartMs },
+        name: 'a',
+        rules: { limits: { '10s': 30 } },
+        texts: Object.assign(Object.create(texts), { aheadMs: () => -apartMs }) as SharedTexts,
+      });
+      let [ofRight, ofWrong] = [0, 0];
+      for (let i = 0; i < 100; i += 1) {
+        if ((await right.take(UNLISTED)) === null) ofRight += 1;
+        if ((await wrong.take(UNLISTED)) === null) ofWrong += 1;
+        time.advance(500);
+      }
+      expect(ofRight + ofWrong).toBeGreaterThan(80);
+      expect(Math.abs(ofRight - ofWrong)).toBeLessThan(ofRight / 2);
+    },
+  );
 
   it.each(['', 'null', '[]', '{"fullAtMs":{"minute":"x"}}', '{"spentByHour":{"1":null}}', 'no JSON'])(
     'behavior: a stored text %j that is no state counts as none',

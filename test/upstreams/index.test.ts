@@ -38,6 +38,6 @@ describe('upstreamsConfig', () => {
     expect(config.merkl).toEqual({ ...defaults.merkl, ...merkl });
     expect(config.coingecko.rules.limits).toEqual({ minute: 100, month: 10_000 });
     expect(defaults.coingecko.rules.limits.minute).toBeLessThan(100);
-    expect(config.pendle.rules).toEqual({ ...defaults.pendle.rules, limits: { minute: 500 } });
+    expect(config.pendle.rules).toEqual({ ...defaults.pendle.rules, limits: { minute: 500 }, isSet: true });
   });
 });

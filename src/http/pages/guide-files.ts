@@ -1,7 +1,7 @@
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import { guideHtml } from './guide-html.ts';
-import { type GuideText, guideIndex } from './guides.ts';
-import { placeOf, styleFile } from './page-files.ts';
+import { type GuideText, guideIndex, readRunbook } from './guides.ts';
+import { placeOf, plainFile, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 const HOUR = 'public, max-age=3600';
@@ -20,7 +20,8 @@ export function guideFiles(
     markdown: guideIndex(guides, { docs: '', root: '../' }),
   };
   const text = (type: string, load: () => string): StaticFile => ({ type, load, cacheControl: HOUR });
-  const pages = [index, ...guides].flatMap((guide) => {
+  const all = [index, ...guides, readRunbook()];
+  const pages = all.flatMap((guide) => {
     const markdownAt = `/docs/${guide.name}.md`;
     const page: StaticFile = {
       type: 'text/html; charset=utf-8',
@@ -30,9 +31,10 @@ export function guideFiles(
       load: async () =>
         guideHtml({
           guide,
-          all: [index, ...guides],
+          all,
           style: await urlOf('/docs/guide.css'),
           icon: await urlOf('/favicon.svg'),
+          script: await urlOf('/docs/copy.js'),
         }),
     };
     const markdown = text(MARKDOWN_TYPE, () => guide.markdown);
@@ -45,6 +47,7 @@ export function guideFiles(
     '/llms.txt': text(TEXT_TYPE, () => guideIndex(guides, { docs: 'docs/', root: '' })),
     '/llms-full.txt': text(TEXT_TYPE, () => guides.map(({ markdown }) => markdown).join('\n\n')),
     '/docs/guide.css': styleFile(() => placeOf('docs-page', 'guide.css')),
+    '/docs/copy.js': plainFile(() => placeOf('docs-page', 'copy.js'), 'copy.js'),
     ...Object.fromEntries(pages),
   };
 }

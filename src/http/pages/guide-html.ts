@@ -8,12 +8,22 @@ export interface GuidePage {
   /** Paths of the files that the page names. */
   readonly style: string;
   readonly icon: string;
+  readonly script: string;
 }
 
-/** Render a guide as a page without scripts. Its URLs are relative, because a proxy may add a path prefix. */
-export async function guideHtml({ guide, all, style, icon }: GuidePage): Promise<string> {
+const ANCHOR = /^<a id="[\w-]+">$/;
+/** A page with fewer chapters has no list of them. */
+const MIN_CHAPTERS = 4;
+
+/** Render a guide as a page that needs no script: its script only adds buttons. Its URLs are relative, because a proxy may add a path prefix. */
+export async function guideHtml({ guide, all, style, icon, script }: GuidePage): Promise<string> {
   const { Marked } = await import('marked');
-  const content = await new Marked(extension()).parse(guide.markdown);
+  const chapters: string[] = [];
+  const content = await new Marked(extension(chapters)).parse(guide.markdown);
+  const contents =
+    chapters.length < MIN_CHAPTERS
+      ? ''
+      : `<nav class="contents" aria-label="On this page"><ul>${chapters.join('')}</ul></nav>`;
   const links = all.map(({ name, title }) => {
     const current = name === guide.name ? ' aria-current="page"' : '';
     return `<li><a href="${name}"${current}>${escaped(title)}</a></li>`;
@@ -29,6 +39,7 @@ export async function guideHtml({ guide, all, style, icon }: GuidePage): Promise
     <link rel="icon" href="..${icon}" type="image/svg+xml">
     <link rel="stylesheet" href="..${style}">
     <link rel="alternate" href="${guide.name}.md" type="text/markdown">
+    <script src="..${script}" type="module"></script>
   </head>
   <body>
     <a class="skip" href="#content">Skip to the content</a>
@@ -41,6 +52,7 @@ export async function guideHtml({ guide, all, style, icon }: GuidePage): Promise
         </ul>
       </nav>
     </header>
+    ${contents}
     <main id="content">
 ${content}
       <p><a href="${guide.name}.md">This page as Markdown</a></p>
@@ -50,8 +62,11 @@ ${content}
 `;
 }
 
-/** Headings get the anchors that links name, wide parts scroll for themselves, and links lead to pages. */
-function extension(): MarkedExtension {
+/**
+ * Headings get the anchors that links name, wide parts scroll for themselves, and links lead to pages.
+ * @param chapters takes a link to each heading of the second level, as an item of a list
+ */
+function extension(chapters: string[]): MarkedExtension {
   const anchors = new Map<string, number>();
   return {
     gfm: true,
@@ -64,7 +79,9 @@ function extension(): MarkedExtension {
         const used = anchors.get(name) ?? 0;
         anchors.set(name, used + 1);
         const id = used === 0 ? name : `${name}-${used}`;
-        return `<h${depth} id="${escaped(id)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        const title = this.parser.parseInline(tokens);
+        if (depth === 2) chapters.push(`<li><a href="#${escaped(id)}">${title}</a></li>`);
+        return `<h${depth} id="${escaped(id)}">${title}</h${depth}>\n`;
       },
       table(token) {
         const cells = (row: readonly Tokens.TableCell[], tag: 'th' | 'td') =>
@@ -75,8 +92,8 @@ function extension(): MarkedExtension {
       code({ text }) {
         return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
       },
-      // The guides have none.
-      html: ({ text }) => escaped(text),
+      // The guides have anchors, and no other HTML.
+      html: ({ text }) => (ANCHOR.test(text) || text === '</a>' ? text : escaped(text)),
     },
   };
 }
@@ -95,6 +112,6 @@ function anchorOf(heading: string): string {
     .replaceAll(/\s/g, '-');
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

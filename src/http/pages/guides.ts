@@ -14,9 +14,13 @@ export interface GuideText {
   readonly markdown: string;
 }
 
-/** The documents for users. The others are for operators and contributors, who have the repository. */
+/** The documents for users. Contributors have the repository. */
 const NAMES = [
+  'quickstarts',
   'partners',
+  'positions',
+  'vaults',
+  'builds',
   'mcp',
   'graphql',
   'client',
@@ -27,6 +31,8 @@ const NAMES = [
   'deprecation',
   'changelog',
 ];
+/** The document for operators, to which alarms lead: a page, and no part of what agents are given. */
+const RUNBOOK = 'operations';
 /** Documents at the root of the repository. */
 const AT_ROOT: Readonly<Record<string, string>> = { changelog: 'CHANGELOG.md' };
 
@@ -37,11 +43,18 @@ Reads need no key. Previews, positions and builds need an API key, sent as "Auth
 
 /** Read the guides: from beside the bundle in a build, and from the repository in the sources. */
 export function readGuides(): readonly GuideText[] {
-  return NAMES.map((name) => {
-    const text = readFileSync(placeOfGuide(name), 'utf8');
-    const [, title = name, paragraph = ''] = /^# (.+)\n+(.+)\n/.exec(text) ?? [];
-    return { name, title, description: plainText(firstSentence(paragraph)), markdown: servedMarkdown(text) };
-  });
+  return NAMES.map(readGuide);
+}
+
+/** Read the document for operators. */
+export function readRunbook(): GuideText {
+  return readGuide(RUNBOOK);
+}
+
+function readGuide(name: string): GuideText {
+  const text = readFileSync(placeOfGuide(name), 'utf8');
+  const [, title = name, paragraph = ''] = /^# (.+)\n+(.+)\n/.exec(text) ?? [];
+  return { name, title, description: plainText(firstSentence(paragraph)), markdown: servedMarkdown(text) };
 }
 
 function placeOfGuide(name: string): string {
@@ -71,7 +84,7 @@ function servedMarkdown(text: string): string {
       .replace(/^(\.\.\/|docs\/)/, '')
       .replace(/\.md$/, '')
       .toLowerCase();
-    if (!path.endsWith('.md') || !NAMES.includes(name)) return label;
+    if (!path.endsWith('.md') || !(NAMES.includes(name) || name === RUNBOOK)) return label;
     return `[${label}](${name}.md${anchor === undefined ? '' : `#${anchor}`})`;
   });
 }

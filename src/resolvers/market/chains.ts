@@ -18,13 +18,23 @@ export function requireChain(ctx: AppContext, chainId: ChainId, field = 'chainId
   });
 }
 
-/** The requested chains without repetition, in catalog order; all when none is named. @throws BadRequestError */
+/**
+ * The requested chains without repetition, in catalog order; all when the list is left out.
+ * @throws BadRequestError for a chain that is not served, and for an empty list, whose answer would say that there is nothing
+ */
 export function selectChains(
   ctx: AppContext,
   chainIds: readonly ChainId[] | null | undefined,
   field = 'chainIds',
 ): readonly Chain[] {
   if (chainIds == null) return ctx.services.catalog.chains;
+  if (chainIds.length === 0) {
+    throw new BadRequestError(`${field} names no chain. Send at least one, or leave it out for all served chains.`, {
+      field,
+      value: '[]',
+      limit: { minEntries: 1, oneOf: ctx.services.catalog.chainIds },
+    });
+  }
   const selected = new Set(chainIds.map((chainId) => requireChain(ctx, chainId, field).chainId));
   return ctx.services.catalog.chains.filter((chain) => selected.has(chain.chainId));
 }

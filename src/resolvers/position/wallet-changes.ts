@@ -3,10 +3,10 @@ import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { MOMENTS } from '../../domain/strategy/fingerprint.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
-import { type MissingChain, requireChain } from '../market/chains.ts';
+import { type MissingChain, requireChain, selectChains } from '../market/chains.ts';
 import { follow } from '../strategy/subscriptions.ts';
 import { readWallet } from './positions.ts';
-import { missingChain, requestedChains, type WalletArgs, type WalletView } from './wallets.ts';
+import { missingChain, type WalletArgs, type WalletView } from './wallets.ts';
 
 export interface WalletChange {
   readonly chain: Chain;
@@ -25,7 +25,7 @@ export interface WalletChange {
  * market state, and when they cannot be read or can be read again. @throws BadRequestError, RateLimitedError, NotReadyError
  */
 export function watchWallet(args: WalletArgs, ctx: AppContext): AsyncIterableIterator<WalletChange> {
-  const chainIds = requestedChains(args.chainIds, ctx).map(({ chainId }) => chainId);
+  const chainIds = selectChains(ctx, args.chainIds).map(({ chainId }) => chainId);
   const sent = new Map<ChainId, { readonly state: string; readonly reading: ComposedWallet | null }>();
   const options = { caller: ctx.caller, groups: ['lendingState'] } as const;
   return follow(ctx.live().changes.open('walletChanged', chainIds, options), ctx, async (event) => {

@@ -2,7 +2,7 @@ import type { Chain } from '../../catalog/types.ts';
 import type { Position, PositionStatus } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import { ZERO } from '../../shared/decimal.ts';
-import { AppError, BadRequestError, NotReadyError } from '../../shared/errors.ts';
+import { AppError, NotReadyError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
@@ -33,7 +33,7 @@ export interface WalletArgs {
  * @throws BadRequestError; the error of the first chain when all of them fail
  */
 async function showWallet({ address, chainIds, blocks }: WalletArgs, ctx: AppContext): Promise<WalletView> {
-  const chains = requestedChains(chainIds, ctx);
+  const chains = selectChains(ctx, chainIds);
   const read = await Promise.allSettled(
     chains.map(({ chainId }) => readWallet({ address, chainId, block: blocks?.get(chainId) }, ctx)),
   );
@@ -48,16 +48,6 @@ async function showWallet({ address, chainIds, blocks }: WalletArgs, ctx: AppCon
     readings,
     missingChains: failures.map(({ chain, error }) => missingChain(chain.chainId, error)),
   };
-}
-
-/** The chains that a wallet is read on: on none it would seem empty. @throws BadRequestError */
-export function requestedChains(chainIds: WalletArgs['chainIds'], ctx: AppContext): readonly Chain[] {
-  const chains = selectChains(ctx, chainIds);
-  if (chains.length > 0) return chains;
-  throw new BadRequestError('chainIds names no chain. Send at least one, or leave it out for all served chains.', {
-    field: 'chainIds',
-    limit: { minEntries: 1, oneOf: ctx.services.catalog.chainIds },
-  });
 }
 
 /** Report a chain on which a wallet cannot be read now. @throws any error that is not a passing failure */
@@ -75,7 +65,7 @@ interface WalletsArgs extends Omit<WalletArgs, 'address'> {
 /** Read wallets in the requested order; each is a separate promise, so that one failure does not affect the others. @throws BadRequestError */
 export function showWallets({ addresses, ...on }: WalletsArgs, ctx: AppContext): Promise<WalletView>[] {
   checkAddresses(addresses);
-  requestedChains(on.chainIds, ctx);
+  selectChains(ctx, on.chainIds);
   return addresses.map((address) => showWallet({ address, ...on }, ctx));
 }
 
@@ -109,7 +99,7 @@ export function freshWallets(args: WalletsArgs & FreshArgs, ctx: AppContext, inf
 }
 
 function chainIdsOf({ chainIds }: Pick<WalletArgs, 'chainIds'>, ctx: AppContext): readonly ChainId[] {
-  return requestedChains(chainIds, ctx).map(({ chainId }) => chainId);
+  return selectChains(ctx, chainIds).map(({ chainId }) => chainId);
 }
 
 interface PositionsArgs extends PageArgs {

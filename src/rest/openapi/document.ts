@@ -27,7 +27,7 @@ Numbers are composed from warm caches. While a source fails, the last good value
 
 **Additions.** Answers are open: a later version of this interface may add fields, rows and error details, and clients ignore those that they do not know. Request bodies are closed: an unknown field is refused, because the caller expects an effect of it. \`null\` in an optional field of a body is the same as leaving it out.
 
-**Samples.** Each operation has its first example as code (\`x-code-samples\`) for a local development server and its sample keys: replace both.
+**Samples.** Each operation has its first example as code (\`x-code-samples\`), for a local development server and its sample keys. The page of this service puts its own address and the entered key there.
 
 **Deprecation.** A part that will be removed is marked \`deprecated\` for at least six months before, and its answers carry \`Deprecation\`, \`Sunset\` and a \`Link\`.
 

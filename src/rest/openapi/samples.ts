@@ -1,4 +1,3 @@
-import { withoutUndefined } from '../../shared/without-undefined.ts';
 import type { RestSurface, RouteExample } from '../types.ts';
 
 /** Where a local development server listens by default. */
@@ -25,12 +24,12 @@ export interface SampledRow {
   readonly numbers?: readonly string[] | undefined;
 }
 
-/** The code that sends a documented example to a local development server: with curl, with the client package, in Python. */
+/** The code that sends a documented example to a local development server: with curl, with the client package, with requests. */
 export function samplesOf(row: SampledRow): readonly CodeSample[] {
   return [
     { lang: 'Shell', label: 'curl', source: shellSample(row) },
     { lang: 'TypeScript', label: '@spiral-gateway/client', source: typeScriptSample(row) },
-    { lang: 'Python', label: 'urllib', source: pythonSample(row) },
+    { lang: 'Python', label: 'requests', source: pythonSample(row) },
   ];
 }
 
@@ -74,25 +73,18 @@ function typeScriptSample({ operationId, surface, example, numbers = [] }: Sampl
 function pythonSample(row: SampledRow): string {
   const key = LOCAL_KEYS[row.surface];
   const { body } = row.example;
-  const headers = withoutUndefined({
-    authorization: key && `Bearer ${key}`,
-    'content-type': body === undefined ? undefined : 'application/json',
-  });
-  const parts = [
-    `    "${addressOf(row)}",`,
-    body && `    data=json.dumps(${indented(literal(body, PYTHON))}).encode(),`,
-    Object.keys(headers).length > 0 && `    headers=${indented(literal(headers, PYTHON))},`,
-    row.method !== methodOf(row) && `    method="${row.method}",`,
-  ].filter(Boolean);
-  const request =
-    parts.length === 1 ? [`request = Request("${addressOf(row)}")`] : ['request = Request(', ...parts, ')'];
+  const parts = [`"${addressOf(row)}"`];
+  if (key !== undefined) parts.push(`headers=${literal({ authorization: `Bearer ${key}` }, PYTHON)}`);
+  if (body !== undefined) parts.push(`json=${literal(body, PYTHON)}`);
+  const call = `requests.${row.method.toLowerCase()}`;
   return [
-    'import json',
-    'from urllib.request import Request, urlopen',
+    'import requests',
     '',
-    ...request,
-    'with urlopen(request) as response:',
-    '    answer = json.load(response)',
+    parts.length === 1
+      ? `response = ${call}(${parts[0]})`
+      : `response = ${call}(\n${parts.map((part) => `    ${indented(part)},`).join('\n')}\n)`,
+    'response.raise_for_status()',
+    'answer = response.json()',
     'print(answer)',
     '',
   ].join('\n');

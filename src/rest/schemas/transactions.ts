@@ -23,10 +23,10 @@ const MIN_TEXT = new Decimal(MIN_NUMBER).toFixed();
 const MAX_NUMBER = 1_000_000_000;
 
 /**
- * A JSON number, passed on with the decimal digits of the text. One that is nearer to zero than `MIN_NUMBER` is refused here; a
- * number outside the documented range by the operation, whose error explains the range.
+ * A JSON number, passed on with the decimal digits of the text. One that is nearer to zero than `MIN_NUMBER`, or further from it
+ * than `MAX_NUMBER`, is refused here; a number outside the documented range by the operation, whose error explains the range.
  */
-const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberRange) =>
+const plainNumber = (description: string, range: NumberRange) =>
   z
     .number()
     .refine((value) => Math.abs(value) <= MAX_NUMBER, {
@@ -34,14 +34,14 @@ const plainNumber = (description: string, { max = MAX_NUMBER, ...from }: NumberR
       params: { limit: { max: MAX_NUMBER } },
     })
     .refine((value) => value === 0 || Math.abs(value) >= MIN_NUMBER, {
-      error: `expected ${from.min === 0 ? '0, or ' : ''}a number of at least ${MIN_TEXT}`,
+      error: `expected ${range.min === 0 ? '0, or ' : ''}a number of at least ${MIN_TEXT}`,
       params: { limit: { min: MIN_TEXT } },
     })
     .transform((value) => new Decimal(String(value)).toFixed())
     .meta({
       type: 'number',
-      description: `${description} ${rangeSentence({ ...from, max: max === MAX_NUMBER ? undefined : max })}`,
-      ...rangeKeywords({ ...from, max }),
+      description: `${description} ${rangeSentence(range)}`,
+      ...rangeKeywords(range),
     });
 
 /** The slippage of a body: a higher ratio than the cap is lowered to it. */

@@ -1,11 +1,14 @@
 import type { Browser, Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
+import { STARTER_QUERIES } from '../../../src/schema/common/starters.ts';
 import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
 import { PARTNER_EXAMPLE_QUERIES } from '../../../src/schema/transaction/partner-examples.ts';
 import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
-import { PARTNER, startService, type TestService } from '../../support/service.ts';
+import { OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
+
+const nameOf = ({ query }: { readonly query: string }) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1];
 
 let service: TestService;
 let browser: Browser;
@@ -31,38 +34,53 @@ describe.skipIf(whyNoChromium !== null)(
       await browser?.close();
     });
 
-    test('opens each example query in its own tab', async () => {
+    test('opens with a starter in each tab, an answer, the documentation, and no worker', async () => {
       const tabs = await page.locator('.graphiql-tab').allInnerTexts();
-      const names = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES].map(
-        ({ query }) => /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '',
-      );
-      expect(tabs.map((text) => text.trim())).toEqual(names);
+      expect(tabs.map((text) => text.trim())).toEqual(STARTER_QUERIES.map(nameOf));
       await expect.poll(() => page.locator('.graphiql-query-editor').innerText()).toContain('strategies');
+      await expect.poll(() => page.locator('.result-window').innerText()).toContain('apyPct');
+      await expect.poll(() => page.locator('.graphiql-doc-explorer').innerText()).toContain('Query');
+      expect(page.workers()).toEqual([]);
     });
 
-    test('runs the first of them and shows its answer', async () => {
-      const answered = page.waitForResponse(
-        (response) =>
-          response.url().endsWith('/graphql') && (response.request().postData()?.includes('BestStrategies') ?? false),
-      );
-      await page.click('.graphiql-execute-button');
-      const response = await answered;
-      expect(response.status()).toBe(200);
-      const { data, errors } = await response.json();
-      expect(errors).toBeUndefined();
-      expect(data.strategies.nodes).toHaveLength(20);
-      await expect.poll(() => page.locator('.result-window').innerText()).toContain('totalCount');
+    test('every starter answers, and fits a screen', async () => {
+      for (const { query, variables, tier } of STARTER_QUERIES) {
+        const headers = tier === undefined ? {} : tier === 'ops' ? OPS : PARTNER;
+        const { body } = await service.graphql(query, variables, headers);
+        expect([nameOf({ query }), body.errors]).toEqual([nameOf({ query }), undefined]);
+        expect(Math.max(...query.split('\n').map((line) => line.length))).toBeLessThan(60);
+      }
+    });
+
+    test('opens every other example from its menu, in a tab of its own, and workers once something is written', async () => {
+      const groups = page.locator('#examples optgroup');
+      expect(await groups.evaluateAll((all) => all.map((group) => group.getAttribute('label')))).toEqual([
+        'Public',
+        'Partner',
+        'Ops',
+      ]);
+      const examples = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES];
+      expect(await groups.locator('option').count()).toBe(examples.length);
+      await page.selectOption('#examples', { label: 'plan an open' });
+      await page.locator('.graphiql-tab-active', { hasText: 'PlanOpen' }).waitFor();
+      const texts = (): Promise<string> =>
+        page.evaluate('monaco.editor.getModels().map((model) => model.getValue()).join("\\n")');
+      await expect.poll(texts).toContain('mutation PlanOpen');
+      expect(await texts()).toContain(PARTNER.authorization);
+      await page.locator('.graphiql-query-editor .view-lines').click();
+      await expect.poll(() => page.workers().length).toBeGreaterThan(0);
+      await page.locator('.graphiql-tab-active .graphiql-tab-close').click();
     });
 
     test('runs a partner example with the sample key of the local world', async () => {
       const sent: Request[] = [];
       page.on('request', (request) => {
-        if (request.url().endsWith('/graphql') && request.postData()?.includes('PreviewOpen')) sent.push(request);
+        if (request.url().endsWith('/graphql') && request.postData()?.includes('query Preview')) sent.push(request);
       });
       // One click is enough, also while the tabs still move.
-      await page.locator('.graphiql-tab-button', { hasText: 'PreviewOpen' }).click();
-      await page.locator('.graphiql-tab-active', { hasText: 'PreviewOpen' }).waitFor();
-      await expect.poll(() => page.locator('.graphiql-query-editor').innerText()).toContain('PreviewOpen');
+      await page.locator('.graphiql-tab-button', { hasText: 'Preview' }).click();
+      await page.locator('.graphiql-tab-active', { hasText: 'Preview' }).waitFor();
+      await expect.poll(() => page.locator('.graphiql-query-editor').innerText()).toContain('Preview($input');
       // The editors of variables and headers follow the tab in their own time: until then nothing is sent.
       await expect
         .poll(
@@ -78,7 +96,7 @@ describe.skipIf(whyNoChromium !== null)(
       const response = (await request.response()) as Response;
       const { data, errors } = await response.json();
       expect(errors).toBeUndefined();
-      expect(data.leveragePreview).toMatchObject({ __typename: 'LeveragePreview', path: 'SWAP_AND_LEVERAGE' });
+      expect(data.leveragePreview).toMatchObject({ position: { ltvPct: expect.any(String) } });
     });
 
     test('is left by keyboard: Tab moves on from an editor, and back', async () => {
@@ -91,11 +109,6 @@ describe.skipIf(whyNoChromium !== null)(
       await page.keyboard.press('Shift+Tab');
       expect(await isIn('.graphiql-query-editor')).toBe(true);
       expect(await page.locator('.graphiql-query-editor').innerText()).toBe(text);
-    });
-
-    test('shows the documentation of the schema', async () => {
-      await page.click('button[aria-label="Show Documentation Explorer"]');
-      await expect.poll(() => page.locator('.graphiql-doc-explorer').innerText()).toContain('Query');
     });
 
     test('is usable at every width, and axe finds nothing', async () => {
@@ -113,12 +126,12 @@ describe.skipIf(whyNoChromium !== null)(
         expect(await page.locator('.graphiql-tab-button[aria-current=true]').count()).toBe(1);
       }
       // On the phone: another tab is chosen, run and read.
-      const tab = page.locator('.graphiql-tab-button', { hasText: 'Filtered' });
+      const tab = page.locator('.graphiql-tab-button', { hasText: 'Ages' });
       await tab.click();
-      await page.locator('.graphiql-tab-active', { hasText: 'Filtered' }).waitFor();
+      await page.locator('.graphiql-tab-active', { hasText: 'Ages' }).waitFor();
       const statuses: number[] = [];
       page.on('response', (response) => {
-        if (response.request().postData()?.includes('Filtered')) statuses.push(response.status());
+        if (response.request().postData()?.includes('query Ages')) statuses.push(response.status());
       });
       // The editors follow the tab in their own time: until then nothing of it is sent.
       await expect

@@ -61,7 +61,7 @@ describe.skipIf(whyNoChromium !== null)(
     test('a guide is a page in every look, and its list is reached by keyboard', async () => {
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(`${service.url}/docs/partners`);
-      for (const href of ['#content', '../', 'guides', 'partners', 'mcp']) {
+      for (const href of ['#content', '../', 'guides', 'quickstarts', 'partners', 'mcp']) {
         await page.keyboard.press('Tab');
         expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe(href);
       }
@@ -163,6 +163,21 @@ describe.skipIf(whyNoChromium !== null)(
       expect(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
         'local-partner',
       );
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+
+    test('/docs shows samples for its own address and the entered key, and stays at the operation', async () => {
+      const { page, errors } = await openPage(browser, service.url);
+      await page.goto(`${service.url}/docs`);
+      await page.locator('nav .nav-bar-path', { hasText: 'Preview opening a leveraged position' }).click();
+      await page.getByText(`'${service.url}/v1/partner/leverage/simulate'`).first().waitFor();
+      await page.fill('#key', 'a-key-of-a-partner');
+      await page.press('#key', 'Enter');
+      await page.getByText('Bearer a-key-of-a-partner').first().waitFor();
+      expect(page.url()).toContain('/v1/partner/leverage/simulate');
+      expect(await page.getByText('127.0.0.1:8787').count()).toBe(0);
+      expect(await page.getByText('local-partner').count()).toBe(0);
       expect(errors).toEqual([]);
       await page.close();
     });

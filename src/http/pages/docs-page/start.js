@@ -67,6 +67,9 @@ const INNER_RULES = `
 .tab-btn:focus-visible { outline-offset: -2px; }
 .m-btn.primary:focus-visible { outline-offset: 2px; }
 .token.comment, .token.punctuation { color: var(--muted) !important; }
+/* Lines end between words. */
+.key { word-break: normal !important; overflow-wrap: break-word; width: calc(var(--font-size-small) * 22) !important; max-width: 40%; }
+.key-descr * { line-break: auto !important; overflow-wrap: break-word; }
 `;
 
 function sheetOf(rules) {
@@ -108,30 +111,47 @@ function pressed(event) {
 const form = document.querySelector('#key-form');
 const field = document.querySelector('#key');
 const state = document.querySelector('#key-state');
-const withoutKey = state.textContent;
+const withoutKey = state.innerHTML;
 /** The name of the key in the API description. */
 const SCHEME = 'apiKey';
 
-function useKey() {
-  const key = field.value.trim();
-  const said = key === '' ? withoutKey : 'The key is sent with Partner and Ops requests until you leave this page.';
-  viewer.setAuthenticationConfiguration(SCHEME, { token: key }).then(
-    () => {
-      state.textContent = said;
-    },
-    () => {
-      state.textContent = 'The description is not loaded yet. Press "Use" again when the operations are shown.';
-    },
-  );
+/** Keys of a local world, which its page names. */
+const localKeys = [...state.querySelectorAll('code')].map(({ textContent }) => textContent);
+/** The key of a sample: the entered one, and without one that of a local world. */
+const keyInstead = (sampleKey) => field.value.trim() || (localKeys.includes(sampleKey) ? sampleKey : '<API_KEY>');
+
+/** Show the description. Its samples are for a local development server: here they name this service, and the key of this page. */
+async function show() {
+  const base = new URL('.', location.href).href.slice(0, -1);
+  const spec = await fetch('openapi.json').then((response) => response.json());
+  const local = spec.servers.at(-1).url;
+  spec.servers = [{ url: base }];
+  for (const sample of Object.values(spec.paths).flatMap((item) =>
+    Object.values(item).flatMap((operation) => operation['x-code-samples'] ?? []),
+  )) {
+    sample.source = sample.source.replaceAll(local, base).replaceAll(/local-(partner|ops)/g, keyInstead);
+  }
+  await viewer.loadSpec(spec);
 }
+
+function showOrSay() {
+  show().catch(() => {
+    state.textContent = 'The description could not be loaded. Reload the page.';
+  });
+}
+showOrSay();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  useKey();
+  showOrSay();
 });
 
 viewer.addEventListener('spec-loaded', () => {
   mend(viewer.shadowRoot, outer);
-  if (field.value !== '') useKey();
+  const key = field.value.trim();
+  if (key === '') state.innerHTML = withoutKey;
+  else
+    state.textContent = 'The key is sent with Partner and Ops requests until you leave this page. The samples have it.';
+  viewer.setAuthenticationConfiguration(SCHEME, { token: key });
 });
 
 // The viewer takes the focus when it is loaded, and a user of the keyboard would begin behind the bar with the key. A link

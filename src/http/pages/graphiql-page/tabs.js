@@ -33,9 +33,6 @@ addEventListener(
   true,
 );
 
-// Read when the editor is loaded, which is after this script: it puts itself at `self.monaco`.
-self.MonacoEnvironment = { globalAPI: true };
-
 // The page follows the colour scheme of the system by itself, and the editors take theirs when they are loaded. A choice of the
 // user is a class of the body.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', ({ matches }) => {
