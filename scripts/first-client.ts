@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { writeClientTypes } from './client-types.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
@@ -25,6 +26,7 @@ export interface FirstClientOptions {
 
 /** A package for publishing, unpacked into a folder in which nothing else is installed. */
 export async function packClient(folder: string): Promise<void> {
+  await writeClientTypes();
   const sources = join(folder, 'sources');
   const target = join(folder, 'node_modules/@spiral-gateway/client');
   cpSync(join(root, 'packages/client'), sources, {

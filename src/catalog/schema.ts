@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../shared/ids.ts';
-import { APY_SOURCES, COLLATERAL_CATEGORIES, SWAP_SOURCES } from '../shared/vocabulary.ts';
+import { APY_SOURCES, COLLATERAL_CATEGORIES, MAX_DECIMALS, SWAP_SOURCES } from '../shared/vocabulary.ts';
 
 export { APY_SOURCES, COLLATERAL_CATEGORIES, SWAP_SOURCES };
 
@@ -10,7 +10,7 @@ const marketId = z.string().regex(MARKET_ID_PATTERN, 'expected 0x + 64 hex chara
 const tokenSchema = z.strictObject({
   symbol: z.string().min(1),
   address,
-  decimals: z.int().min(0).max(36),
+  decimals: z.int().min(0).max(MAX_DECIMALS),
   name: z.string().min(1),
   category: z.enum(COLLATERAL_CATEGORIES).optional(),
   project: z.string().optional(),

@@ -35,7 +35,6 @@ describe('composeEquityStrategy', () => {
       defaultLeverage: { leverage: '1.5', ltvPct: '50.0', leverageApyPct: net(0.5) },
       ltvPct: { liquidation: '62.50', max: '55.00', safe: '55.00' },
       equityVault: {
-        stockMarketId: vault.stockMarket.id,
         yieldStrategyId: vault.yieldMarket.id,
         targetLtvPct: '50.00',
         maxStockLtvPct: '55.00',

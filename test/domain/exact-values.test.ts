@@ -283,13 +283,13 @@ describe('a market', () => {
     }
   });
 
-  test('a principal token shows the day of its maturity, UTC', () => {
+  test('a principal token shows its maturity', () => {
     const principal = marketOf(ethereum, 'PT-stcUSD', 'USDC');
     const { collateral } = strategyOf(facts, principal.id);
     const maturity = principal.collateral.maturity as number;
-    expect([collateral.maturity, collateral.maturityDate]).toEqual([maturity, '2026-07-23']);
-    expect(strategyOf(facts, market.id).collateral).toMatchObject({ maturity: null, maturityDate: null });
-    expect(gapOf(strategyOf(facts, market.id), 'collateral.maturityDate')?.reason).toBe('NOT_APPLICABLE');
+    expect(collateral.maturity).toBe(maturity);
+    expect(strategyOf(facts, market.id).collateral.maturity).toBeNull();
+    expect(gapOf(strategyOf(facts, market.id), 'collateral.maturity')?.reason).toBe('NOT_APPLICABLE');
   });
 });
 

@@ -4,7 +4,7 @@ import { composeChain } from '../../src/domain/compose.ts';
 import { composeEquityStrategy } from '../../src/domain/equity/compose.ts';
 import { type ChainFacts, DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
 import { gapsOfStrategy } from '../../src/domain/strategy/compose.ts';
-import { anyLacksRoute, exitLiquidityOf, formatNoRoute } from '../../src/domain/strategy/exit.ts';
+import { anyLacksRoute, formatNoRoute } from '../../src/domain/strategy/exit.ts';
 import { addMarketFields, linksOf, type StrategyDraft, wadPct } from '../../src/domain/strategy/parts.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
@@ -32,39 +32,9 @@ describe('fields of a market', () => {
   });
 
   test('behavior: an incentive is one line per symbol, and ends with the first campaign that does', () => {
-    const campaign = (symbol: string, aprPct: string, endsAtMs: number, url?: string) => ({
-      id: symbol,
-      symbol,
-      aprPct: of(aprPct),
-      startsAtMs: 0,
-      endsAtMs,
-      url,
-    });
-    const campaigns = [
-      campaign('A', '1.2', 900),
-      campaign('B', '0.5', 700, 'https://b'),
-      campaign('A', '0.3', 800, 'https://a'),
-    ];
-    const restricted = [{ ...campaign('W', '25', 500), side: 'borrow', reason: 'whitelist' }];
     const composed = composeChain(ethereum, facts, PARAMS).markets.find((one) => one.market.id === market.id);
     const strategy = {} as StrategyDraft;
-    addMarketFields(strategy, {
-      ...composed,
-      borrowIncentive: { aprPct: of('2.005'), campaigns, restricted, isLowerBound: true },
-      collateralIncentive: null,
-    } as never);
-    expect(strategy.borrowIncentive).toEqual({
-      aprPct: '2.01',
-      campaignUrl: 'https://b',
-      endsAtMs: 700,
-      breakdown: [
-        { symbol: 'A', aprPct: '1.50' },
-        { symbol: 'B', aprPct: '0.50' },
-      ],
-      lowerBound: true,
-      restricted: [{ symbol: 'W', reason: 'whitelist', aprPct: '25.00', endsAtMs: 500 }],
-    });
-    expect(strategy.collateralIncentive).toBeNull();
+    addMarketFields(strategy, composed as never);
     expect(strategy.oraclePriceAsOfMs).toBe(1_760_000_000_000);
   });
 
@@ -104,7 +74,6 @@ describe('fields of a market', () => {
       null,
       false,
     ]);
-    expect(exitLiquidityOf(undefined)).toEqual({ measured: false });
     const missing = withItem(facts, 'exitLiquidity', market.collateral.address, { failure: timeout });
     const strategy = strategyOf(missing, market.id);
     expect(strategy.spiralHints?.exitLiquidityTier).toBeUndefined();

@@ -10,6 +10,10 @@ import { requireSoundPrices } from '../../src/transactions/guards.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
 import { CONTRACT, completeFacts, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
+const composedOf = (facts: ChainFacts, id: string) =>
+  composeChain(ethereum, facts, PARAMS).markets.find(({ market }) => market.id === id);
+const loanUsd = (facts: ChainFacts, id: string) => composedOf(facts, id)?.loanPrice?.value.usd.toFixed();
+
 describe('composeMarket', () => {
   test("behavior: limits use the contract's buffer, or the documented one with a gap", () => {
     const market = marketOf(ethereum, 'sUSDe', 'PYUSD');
@@ -145,11 +149,10 @@ describe('composeMarket', () => {
     ['0.9', true],
     ['1.1', true],
     ['1.11', false],
-  ])('behavior: shows a stablecoin at %s USD; within its peg: %s', (usd, inPeg) => {
+  ])('behavior: a stablecoin at %s USD is within its peg: %s', (usd, inPeg) => {
     const market = marketOf(ethereum, 'syrupUSDT', 'USDT');
     const price = { value: { usd: new Decimal(usd) } };
     const strategy = strategyOf(withItem(completeFacts(ethereum), 'price', market.loan.address, price), market.id);
-    expect(strategy.loan.priceUsd).toBe(usd);
     const codes = strategy.spiralHints?.warnings?.map(({ code }) => code) ?? [];
     expect(codes.includes('off_peg')).toBe(!inPeg);
     if (inPeg) expect(() => requireSoundPrices(strategy)).not.toThrow();
@@ -178,7 +181,7 @@ describe('composeMarket', () => {
       failure: { ...failure, suspect: suspect('0.0001') },
     });
     const strategy = strategyOf(facts, market.id);
-    expect(strategy.loan.priceUsd).toBe('1');
+    expect(loanUsd(facts, market.id)).toBe('1');
     expect(strategy.spiralHints?.warnings?.map(({ code }) => code)).toEqual(['suspect_price', 'off_peg']);
     expect(() => requireSoundPrices(strategy)).toThrow(NotEligibleError);
     expect(strategy.visibility.checks.find(({ name }) => name === 'liquidity')?.passed).toBe(false);
@@ -229,10 +232,11 @@ describe('composeMarket', () => {
   test('behavior: does not compare a floating price with the dollar; prefers a measured collateral price to a derived one', () => {
     const market = marketOf(ethereum, 'rETH', 'WETH');
     const facts = completeFacts(ethereum);
-    expect(strategyOf(facts, market.id).collateral).toMatchObject({ priceUsd: '2675', priceSource: 'oracle' });
+    const priceOf = (of: ChainFacts) => composedOf(of, market.id)?.collateralPrice;
+    expect(priceOf(facts)).toMatchObject({ value: { usd: new Decimal(2675) }, source: 'oracle' });
     const priced = withItem(facts, 'price', market.collateral.address, { value: { usd: new Decimal('2711.5') } });
-    expect(strategyOf(priced, market.id).collateral).toMatchObject({ priceUsd: '2711.5', priceSource: 'test' });
-    expect(strategyOf(priced, market.id).loan.priceUsd).toBe('2500');
+    expect(priceOf(priced)).toMatchObject({ value: { usd: new Decimal('2711.5') }, source: 'test' });
+    expect(loanUsd(priced, market.id)).toBe('2500');
   });
 });
 

@@ -7,24 +7,29 @@ import {
   type IndexedStrategy,
   indexStrategy,
   type PageCursor,
+  type ShownMarket,
   type SortKey,
 } from '../../src/domain/strategy/keys.ts';
 import { queryStrategies, type StrategyFilter } from '../../src/domain/strategy/query.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
+import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import { chainOf, completeFacts, PARAMS } from './world.ts';
 
 const robinhood = chainOf(4663);
-const { strategies } = composeChain(robinhood, completeFacts(robinhood), PARAMS);
+const { strategies, lookup } = composeChain(robinhood, completeFacts(robinhood), PARAMS);
 const loop = strategies.find(({ kind }) => kind === 'loop') as Strategy;
 const vault = strategies.find(({ kind }) => kind === 'equity') as Strategy;
+
+const marketOf = (strategy: Strategy) => lookup.markets.get(strategy.marketId) as ShownMarket;
+const indexed = (strategy: Strategy) => indexStrategy(strategy, marketOf(strategy));
 
 describe('indexStrategy', () => {
   test('behavior: a loop is ordered by its shown values; an incentive adds to its yield', () => {
     const shown: Strategy = {
       ...loop,
       collateralApyPct: '6.25',
-      collateralIncentive: { aprPct: '1.5', breakdown: [], endsAtMs: 1 },
+      totalCollateralApyPct: '7.75',
       netBorrowApyPct: '-0.75',
       liquidityUsd: '1234.56',
       maxLeverage: '11.4',
@@ -32,7 +37,7 @@ describe('indexStrategy', () => {
       collateral: { ...loop.collateral, symbol: 'PT-Usd', maturity: 1_800_000_000 },
       loan: { ...loop.loan, symbol: 'USDx' },
     };
-    const { keys, collateral, loan } = indexStrategy(shown);
+    const { keys, collateral, loan } = indexed(shown);
     expect(keys).toEqual({
       apy: 14.2,
       borrowApy: -0.75,
@@ -44,15 +49,13 @@ describe('indexStrategy', () => {
     });
     expect([...collateral]).toEqual([shown.collateral.address.toLowerCase(), 'pt-usd']);
     expect([...loan]).toEqual([shown.loan.address.toLowerCase(), 'usdx']);
-    expect(indexStrategy({ ...shown, collateralIncentive: null }).keys.collateralApy).toBe(6.25);
-    expect(indexStrategy({ ...shown, collateralIncentive: undefined }).keys.collateralApy).toBe(6.25);
   });
 
   test('behavior: a vault has a leverage like a loop, and no yield to compare', () => {
-    const { keys } = indexStrategy(vault);
+    const { keys } = indexed(vault);
     expect([keys.collateralApy, keys.maxLeverage]).toEqual([undefined, Number(vault.maxLeverage)]);
     expect(typeof keys.apy).toBe('number');
-    const unknown = indexStrategy({
+    const unknown = indexed({
       ...vault,
       liquidityUsd: undefined,
       collateral: { ...vault.collateral, maturity: null },
@@ -87,8 +90,8 @@ describe('comparePositions', () => {
 
 describe('limits of queryStrategies', () => {
   const entry = (id: string, keys: Partial<IndexedStrategy['keys']>): IndexedStrategy => {
-    const indexed = indexStrategy({ ...loop, id: `0x${id.repeat(64)}` as Strategy['id'] });
-    return { ...indexed, keys: { ...indexed.keys, ...keys } };
+    const known = indexed({ ...loop, id: `0x${id.repeat(64)}` as Strategy['id'] });
+    return { ...known, keys: { ...known.keys, ...keys } };
   };
   const entries = [
     entry('1', { apy: 9, liquidity: 100, maxLeverage: 2, maturity: 50 }),
@@ -169,7 +172,7 @@ describe('limits of queryStrategies', () => {
 });
 
 describe('fingerprintOf', () => {
-  const of = (change: object) => fingerprintOf(indexStrategy({ ...loop, ...change } as Strategy));
+  const of = (change: object) => fingerprintOf(indexed({ ...loop, ...change } as Strategy));
 
   test('behavior: the shown values of a strategy count, and the times of its measurements do not', () => {
     const plain = of({});
@@ -180,6 +183,27 @@ describe('fingerprintOf', () => {
     expect(of({ gaps: loop.gaps.map((gap) => ({ ...gap, sinceMs: 5 })) })).toBe(
       of({ gaps: loop.gaps.map(({ field, reason, message }) => ({ field, reason, message })) }),
     );
+  });
+
+  test('behavior: what is shown of its market counts', () => {
+    const market = marketOf(loop);
+    const shown = (change: object) => fingerprintOf(indexStrategy(loop, { ...market, ...change }));
+    const plain = shown({});
+    const { price, exit } = {
+      price: { value: { usd: new Decimal('1.0000001') }, asOfMs: 1, source: 's' },
+      exit: { ...market.facts, exitLiquidity: undefined },
+    };
+    for (const change of [
+      { borrowIncentive: undefined },
+      { collateralIncentive: undefined },
+      { collateralPrice: price },
+      { loanPrice: price },
+      { facts: exit },
+    ]) {
+      expect([Object.keys(change), shown(change) === plain]).toEqual([Object.keys(change), false]);
+    }
+    expect(shown({ collateralPrice: price })).toBe(shown({ collateralPrice: { ...price, asOfMs: 2 } }));
+    expect(shown({ liquidityUsd: new Decimal(7) })).toBe(plain);
   });
 
   test('behavior: an exact integer counts by its digits', () => {

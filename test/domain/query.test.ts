@@ -18,7 +18,7 @@ const strategies: readonly Strategy[] = [
   ...composeChain(ethereum, unpriced, PARAMS).strategies,
   ...composeChain(robinhood, completeFacts(robinhood), PARAMS).strategies,
 ];
-const index = strategies.map(indexStrategy);
+const index = strategies.map((strategy) => indexStrategy(strategy, {} as never));
 const BY_APY = { order: 'apy', direction: 'desc', window: { size: 1_000, fromEnd: false } } as const;
 const find = (filter: StrategyFilter) =>
   queryStrategies(index, { ...BY_APY, filter }).items.map((item) => item.strategy);
@@ -104,8 +104,10 @@ describe('queryStrategies', () => {
     const firstBy = (order: 'collateralApy' | 'borrowApy', direction: 'asc' | 'desc', of: ChainFacts) => {
       const { strategies: composed } = composeChain(ethereum, of, PARAMS);
       const both = composed.filter(({ marketId }) => marketId === low.id || marketId === high.id);
-      return queryStrategies(both.map(indexStrategy), { order, direction, window: { size: 1, fromEnd: false } })
-        .items[0]?.strategy.marketId;
+      return queryStrategies(
+        both.map((strategy) => indexStrategy(strategy, {} as never)),
+        { order, direction, window: { size: 1, fromEnd: false } },
+      ).items[0]?.strategy.marketId;
     };
     expect(firstBy('collateralApy', 'desc', facts)).toBe(high.id);
     const collateral = withItem(facts, 'incentives', low.id, { value: { borrow: [], collateral: [paid(1)] } });
@@ -154,7 +156,9 @@ describe('queryStrategies', () => {
       (item) => item.strategy.id,
     );
     const gone = new Set(first.items.map((item) => item.strategy));
-    const fewer = strategies.filter((strategy) => !gone.has(strategy)).map(indexStrategy);
+    const fewer = strategies
+      .filter((strategy) => !gone.has(strategy))
+      .map((strategy) => indexStrategy(strategy, {} as never));
     const again = queryStrategies(fewer, { ...BY_APY, window: { size: 5, fromEnd: false }, after: cursor }).items.map(
       (i) => i.strategy.id,
     );

@@ -84,7 +84,7 @@ describe('orders', () => {
       defaultLeverage: { ...base.defaultLeverage, leverageApyPct: '7' },
     } as Strategy;
     const passes = (filter: StrategyFilter) =>
-      queryStrategies([indexStrategy(strategy)], {
+      queryStrategies([indexStrategy(strategy, {} as never)], {
         filter,
         order: 'name',
         direction: 'asc',

@@ -4,7 +4,7 @@ import { CAMPAIGN_SIDES, type ChainFacts, emptyGroup } from '../../src/domain/fa
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
-import { completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
+import { chainOf, completeFacts, DAY, marketOf, NOW_MS, PARAMS, withItem } from './world.ts';
 
 describe('composeStrategy', () => {
   const market = marketOf(ethereum, 'syrupUSDC', 'PYUSD');
@@ -38,23 +38,13 @@ describe('composeStrategy', () => {
       kind: 'loop',
       chainId: 1,
       correlated: true,
-      collateral: { symbol: 'syrupUSDC', category: 'stable', isPt: false, maturity: null, priceUsd: '1.069786' },
-      loan: { symbol: 'PYUSD', decimals: 6, priceUsd: '0.9998' },
+      collateral: { symbol: 'syrupUSDC', category: 'stable', maturity: null },
+      loan: { symbol: 'PYUSD' },
       collateralApyPct: '6.12',
       collateralApySource: 'stableindex',
       yieldSustainabilityPct: { avg30d: '6.20', avg60d: '6.20', avg90d: '6.20' },
       borrowApyPct: borrowApy.toFixed(2),
       quarterlyBorrowApyPct: '3.45',
-      borrowIncentive: {
-        aprPct: '1.26',
-        breakdown: [
-          { symbol: 'MORPHO', aprPct: '0.80' },
-          { symbol: 'PYUSD', aprPct: '0.46' },
-        ],
-        campaignUrl: 'https://campaign.example/1',
-        endsAtMs: NOW_MS + DAY,
-      },
-      collateralIncentive: { aprPct: '0.50', breakdown: [{ symbol: 'SYRUP', aprPct: '0.50' }] },
       netBorrowApyPct: netBorrow.toFixed(2),
       totalCollateralApyPct: '6.62',
       supplyUsd: usd(10_000_000_000_000n + interest),
@@ -64,12 +54,6 @@ describe('composeStrategy', () => {
       utilizationPct: '85.00',
       defaultLeverage: { leverage: '10.5', ltvPct: '90.5', leverageApyPct: apyAt(10.5) },
       ltvPct: { liquidation: '91.50', max: '91.25', safe: '90.50' },
-      oracle: { address: market.oracle },
-      exitLiquidity: {
-        measured: true,
-        asOfMs: NOW_MS - 60_000,
-        slippagePct: { '100000': '0.04', '500000': '0.20', '1000000': '0.90', '5000000': '1.70' },
-      },
       noSwapRoute: false,
       spiralHints: {
         exitLiquidityTier: { value: 'good', thresholds: { listingMaxPct: 2, depthCleanMaxPct: 1.5 } },
@@ -95,8 +79,23 @@ describe('composeStrategy', () => {
 
   const present = completeFacts(ethereum);
   const running = [{ id: '1', symbol: 'M', aprPct: new Decimal(1), startsAtMs: NOW_MS - DAY, endsAtMs: NOW_MS + DAY }];
-  const read = (strategy: Strategy, field: string): unknown =>
-    field.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], strategy);
+  /** A field of a strategy, or of its market. */
+  const read = (facts: ChainFacts, strategy: Strategy, field: string): unknown => {
+    const composed = composeChain(chainOf(strategy.chainId), facts, PARAMS).lookup.markets.get(strategy.marketId);
+    if (!composed) throw new Error('the market is not composed');
+    const { market, collateralPrice, loanPrice, borrowIncentive, collateralIncentive } = composed;
+    const shown = {
+      ...strategy,
+      collateral: { ...market.collateral, priceUsd: collateralPrice?.value.usd },
+      loan: { priceUsd: loanPrice?.value.usd },
+      oracle: { type: market.oracleType },
+      borrowIncentive,
+      collateralIncentive,
+    };
+    return field
+      .split('.')
+      .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], shown);
+  };
 
   /** Each optional field: facts in which it has a value, in which it is not known, and why. */
   const table: readonly (readonly [string, ChainFacts, ChainFacts, string])[] = [
@@ -145,10 +144,10 @@ describe('composeStrategy', () => {
 
   test.each(table)('behavior: %s has a value when measured, otherwise a gap', (field, full, lacking, reason) => {
     const measured = strategyOf(full, market.id);
-    expect(read(measured, field)).toBeTruthy();
+    expect(read(full, measured, field)).toBeTruthy();
     expect(gapOf(measured, field)).toBeUndefined();
     const missing = strategyOf(lacking, market.id);
-    expect(read(missing, field)).toBeUndefined();
+    expect(read(lacking, missing, field)).toBeUndefined();
     expect(field.split('.').length > 1 || !(field in missing)).toBe(true);
     expect(gapOf(missing, field)?.reason).toBe(reason);
     if (reason === 'SOURCE_FAILED') expect(gapOf(missing, field)?.sinceMs).toBe(NOW_MS - 5_000);
@@ -156,8 +155,10 @@ describe('composeStrategy', () => {
 
   test('behavior: `null` = measured, there is none', () => {
     const strategy = strategyOf(present, market.id);
-    expect(strategy).toMatchObject({ borrowIncentive: null, collateralIncentive: null });
-    expect(strategy.collateral).toMatchObject({ maturity: null, maturityDate: null });
+    for (const field of ['borrowIncentive', 'collateralIncentive']) {
+      expect(read(present, strategy, field)).toBeNull();
+    }
+    expect(strategy.collateral.maturity).toBeNull();
     expect(gapOf(strategy, 'borrowIncentive')?.reason).toBe('NONE');
     expect(gapOf(strategy, 'collateral.maturity')?.reason).toBe('NOT_APPLICABLE');
   });
@@ -170,7 +171,6 @@ describe('composeStrategy', () => {
   test('behavior: an unmeasured exit has the oldest age and no route, and the strategy stays listed', () => {
     const lacking = withItem(present, 'exitLiquidity', key.token, {});
     const strategy = strategyOf(lacking, market.id);
-    expect(strategy.exitLiquidity).toEqual({ measured: false });
     expect(strategy.freshness.exitLiquidity.asOfMs).toBe(0);
     expect(strategy.noSwapRoute).toBe(true);
     expect(strategy.visibility).toMatchObject({ visible: true });
@@ -288,22 +288,23 @@ describe('composeStrategy', () => {
       'liquidityUsd',
       'publicAllocatorLiquidityUsd',
       'historicalLeverageApyPct',
-      'equityVault',
       ...['project', 'yieldSource', 'description', 'priceUsd', 'maturity', 'underlying'].map((n) => `collateral.${n}`),
       'loan.priceUsd',
       'oracle.type',
-      'spiralHints.profile',
       'spiralHints.exitLiquidityTier',
       'links.market',
       'links.yieldSource',
     ];
     for (const chain of [ethereum, robinhood]) {
-      for (const strategy of composeChain(chain, completeFacts(chain), PARAMS).strategies) {
+      const facts = completeFacts(chain);
+      for (const strategy of composeChain(chain, facts, PARAMS).strategies) {
         for (const field of optional) {
-          const value = read(strategy, field);
+          const value = read(facts, strategy, field);
           const explained = gapOf(strategy, field) !== undefined;
           expect([strategy.id, field, value === undefined || value === null]).toEqual([strategy.id, field, explained]);
         }
+        const isLoop = strategy.kind === 'loop';
+        expect(gapOf(strategy, 'spiralHints.profile') !== undefined).toBe(isLoop && !strategy.spiralHints?.profile);
         const fields = strategy.gaps.map((gap) => gap.field);
         expect(new Set(fields).size).toBe(fields.length);
       }

@@ -1,4 +1,4 @@
-import { buildSchema } from 'graphql';
+import { buildSchema, type GraphQLObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createAnswers } from '../../src/rest/derive/answers.ts';
 import type { Conversions } from '../../src/rest/derive/conversion.ts';
@@ -15,10 +15,19 @@ const schema = buildSchema(`
     valueUsd: Decimal
     "Result, USD. Signed."
     resultUsd: Decimal!
+    "Amount, USD."
+    amountUsd: Decimal
+    street: String
+    city: String
+    maker: Maker!
     parts: [Part!]!
     gaps: [Gap!]!
   }
   interface Named { name: String }
+  union Maker = Person | Company
+  type Person { age: Int! }
+  type Company { size: Int! seats: Seats! }
+  type Seats { most: Int! }
   "A part."
   type Part { size: Decimal note: String }
   type Gap { field: String! reason: String! }
@@ -26,6 +35,12 @@ const schema = buildSchema(`
   type LimitRefusal implements Refusal { message: String! limit: Int! }
   union Result = Thing | LimitRefusal
 `);
+/** Declare more of a field of `Thing` than its type says. */
+const declare = (name: string, extensions: object) =>
+  Object.assign((schema.getType('Thing') as GraphQLObjectType).getFields()[name] ?? {}, { extensions });
+declare('amountUsd', { jsonSchema: { exclusiveMinimum: 0, maximum: 10 } });
+declare('street', { nullWith: 'address' });
+declare('city', { nullWith: 'address' });
 const conversions: Conversions = {
   upper: { schema: (of) => of, convert: (text) => String(text).toUpperCase(), says: 'In capitals.' },
   count: { schema: () => ({ type: 'integer' }), convert: (list) => (list as readonly unknown[]).length },
@@ -145,6 +160,23 @@ describe('the schema', () => {
   test('behavior: an object that is made for a place has its description and the members of all', () => {
     expect(schemaOf('name @at(path: "a.b", about: "Made.") resultUsd @at(path: "a.c")').properties).toMatchObject({
       a: { type: 'object', description: 'Made.', required: ['c'], properties: { b: {}, c: {} } },
+    });
+  });
+
+  test('behavior: what a field declares narrows its type; bounds are those of numbers', () => {
+    expect(schemaOf('amountUsd @number text: amountUsd').properties).toEqual({
+      amountUsd: { type: 'number', exclusiveMinimum: 0, maximum: 10, description: 'Amount, USD.' },
+      text: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'Amount, USD.' },
+    });
+  });
+
+  test('behavior: members of a made object are required in it that are null together, or of one type', () => {
+    const place = 'street @at(path: "at.street") city @at(path: "at.city")';
+    expect(schemaOf(place)).toMatchObject({ required: [], properties: { at: { required: ['street', 'city'] } } });
+    expect(schemaOf(`${place} name @at(path: "at.name")`)).toMatchObject({ properties: { at: { required: [] } } });
+    const company = '... on Company { size @at(path: "firm.size") seats @at(path: "firm") { most } }';
+    expect(schemaOf(`maker { ... on Person { age } ${company} }`)).toMatchObject({
+      properties: { maker: { anyOf: [{}, { properties: { firm: { required: ['most', 'size'] } } }] } },
     });
   });
 

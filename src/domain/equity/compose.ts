@@ -2,16 +2,15 @@ import type { EquityVault } from '../../catalog/types.ts';
 import { Decimal, formatPct, HUNDRED, ZERO } from '../../shared/decimal.ts';
 import type { WindowMeans } from '../apy/series.ts';
 import { formatMeans, meanOver, meansOf } from '../apy/series.ts';
-import { gap } from '../freshness/gaps.ts';
 import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
 import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';
-import { anyLacksRoute, exitLiquidityOf, formatNoRoute, lacksRoute } from '../strategy/exit.ts';
-import { addMarketFields, linksOf, pricedLoan, type StrategyDraft, wadPct } from '../strategy/parts.ts';
-import { loanToken, staticsOf } from '../strategy/statics.ts';
+import { anyLacksRoute, formatNoRoute, lacksRoute } from '../strategy/exit.ts';
+import { addMarketFields, linksOf, type StrategyDraft, wadPct } from '../strategy/parts.ts';
+import { staticsOf } from '../strategy/statics.ts';
 import type { LadderEntry, Strategy } from '../strategy/types.ts';
 import { visibilityOf } from '../strategy/visibility.ts';
 
@@ -57,7 +56,6 @@ export function composeEquityStrategy(
   const gaps: Gap[] = [...vaultGaps(statics.gaps, stock, yieldMarket)];
   const links = linksOf(vault.id, vault.stockMarket, params.links, gaps);
   const tier = exitTierPart(stock, gaps);
-  gaps.push(gap('spiralHints.profile', 'NOT_APPLICABLE', 'The strategy is an equity vault.'));
   const legAverages = yieldMarket.history.carry?.leverageApyPct;
   const noRoute = anyLacksRoute(
     lacksRoute(vault.stock, stock.facts.exitLiquidity?.value),
@@ -76,7 +74,7 @@ export function composeEquityStrategy(
     correlated: false,
     curator: vault.curator,
     collateral: statics.collateral,
-    loan: pricedLoan(statics.loan, stock.loanPrice),
+    loan: statics.loan,
     collateralApyPct: formatPct(legApy),
     collateralApySource: yieldMarket.collateralApySource,
     totalCollateralApyPct: formatPct(legApy),
@@ -87,8 +85,6 @@ export function composeEquityStrategy(
     leverageLadder: targetPct.gt(ZERO) && targetPct.lt(capPct) ? [entryAt(ZERO), target, cap] : [entryAt(ZERO), cap],
     defaultLeverage: target,
     ltvPct: { liquidation: statics.ltvPct.liquidation, max: formatPct(capPct), safe: formatPct(capPct) },
-    oracle: statics.oracle,
-    exitLiquidity: exitLiquidityOf(stock.facts.exitLiquidity),
     noSwapRoute,
     freshness: {
       borrow: stock.stamps.borrow,
@@ -99,9 +95,7 @@ export function composeEquityStrategy(
     inputFreshness: vaultInputs(stock.stamps, yieldMarket.stamps),
     fees: yieldMarket.fees.formatted,
     equityVault: {
-      stockMarketId: vault.stockMarket.id,
       yieldStrategyId: vault.yieldMarket.id as string as Strategy['id'],
-      depositToken: pricedLoan(loanToken(vault.depositToken), stock.loanPrice),
       targetLtvPct: formatPct(targetPct),
       maxStockLtvPct: formatPct(capPct),
       yieldLegApyPct: formatPct(legApy),

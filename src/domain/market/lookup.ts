@@ -22,11 +22,13 @@ export function beginLookup(): GrowingLookup {
       markets.set(composed.market.id, composed);
     },
     addStrategy(strategy) {
+      const market = markets.get(strategy.marketId);
+      if (!market) throw new Error(`the market of the strategy ${strategy.id} is not composed`);
       strategies.set(strategy.id, strategy);
       const known = strategiesByMarket.get(strategy.marketId);
       if (known) known.push(strategy);
       else strategiesByMarket.set(strategy.marketId, [strategy]);
-      indexed.push(indexStrategy(strategy));
+      indexed.push(indexStrategy(strategy, market));
     },
   };
 }

@@ -6,8 +6,8 @@ import type { Gap } from '../freshness/types.ts';
 import { ladderEntries, type Rung } from '../leverage/ladder.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import type { Warning } from '../plausibility/types.ts';
-import { exitLiquidityOf, exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
-import { addMarketFields, type LinkTemplates, linksOf, pricedLoan, type StrategyDraft, wadPct } from './parts.ts';
+import { exitTierHint, explainExit, formatNoRoute, lacksRoute } from './exit.ts';
+import { addMarketFields, type LinkTemplates, linksOf, type StrategyDraft, wadPct } from './parts.ts';
 import { staticsOf } from './statics.ts';
 import type { LadderEntry, SpiralHints, Strategy } from './types.ts';
 import { type ListingRules, visibilityOf } from './visibility.ts';
@@ -26,7 +26,6 @@ const PERP_PROFILE = {
     'Signed yearly carry of the financed position: the yield of the collateral at this leverage less the cost of the debt. It excludes price changes of the collateral; a negative number is a cost.',
 } as const satisfies NonNullable<SpiralHints['profile']>;
 
-const NO_VAULT = gap('equityVault', 'NOT_APPLICABLE', 'The strategy is not an equity vault.');
 const NO_PROFILE = gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.');
 
 /** Compose the strategy of a loop market with every field of the frozen contract. Empty fields are explained in `gaps`. */
@@ -41,7 +40,6 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
   const spiralHints = hintsOf(composed, gaps);
   const noRoute = lacksRoute(market.collateral, sweep?.value);
   const noSwapRoute = formatNoRoute('noSwapRoute', noRoute, gapOf(composed, 'exitLiquidity'), gaps);
-  gaps.push(NO_VAULT);
   const [deployed, matching] = [params.rules.of(market), params.rules.matching(market)];
   gaps.push(...deployed.gaps, ...matching.gaps);
   const strategy: StrategyDraft = {
@@ -51,7 +49,7 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     kind: 'loop',
     correlated: market.correlated,
     collateral: statics.collateral,
-    loan: pricedLoan(statics.loan, composed.loanPrice),
+    loan: statics.loan,
     collateralApyPct: formatPct(composed.collateralApyPct),
     collateralApySource: composed.collateralApySource,
     totalCollateralApyPct: formatPct(composed.effectiveCollateralApyPct),
@@ -62,8 +60,6 @@ export function composeStrategy(composed: ComposedMarket, params: StrategyParams
     leverageLadder: ladders.leverageLadder,
     defaultLeverage: ladders.defaultLeverage,
     ltvPct: statics.ltvPct,
-    oracle: statics.oracle,
-    exitLiquidity: exitLiquidityOf(sweep),
     noSwapRoute,
     freshness: composed.stamps,
     inputFreshness: inputsOf(composed.stamps),

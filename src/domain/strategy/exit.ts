@@ -1,9 +1,9 @@
 import type { Token } from '../../catalog/types.ts';
-import { Decimal, formatPct } from '../../shared/decimal.ts';
-import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep, type Fact } from '../facts.ts';
+import { Decimal } from '../../shared/decimal.ts';
+import { EXIT_SIZES_USD, type ExitSizeUsd, type ExitSweep } from '../facts.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import type { ExitLiquidity, ExitTier, SpiralHints } from './types.ts';
+import type { ExitTier, SpiralHints } from './types.ts';
 
 /** Above this loss at the smallest size an exit counts as thin; losses at larger sizes do not matter then. Percent. */
 const LISTING_MAX_PCT = 2;
@@ -18,22 +18,6 @@ const TIER_OF_SIZE = [
   ['1000000', 'good'],
   ['500000', 'limited'],
 ] as const satisfies readonly (readonly [ExitSizeUsd, ExitTier])[];
-
-/** Format an exit-liquidity sweep, or its absence. */
-export function exitLiquidityOf(sweep: Fact<ExitSweep> | undefined): ExitLiquidity {
-  if (!sweep) return { measured: false };
-  const quotes = EXIT_SIZES_USD.map((size) => {
-    const loss = sweep.value.slippagePct[size];
-    return [size, loss === null ? null : formatPct(loss)] as const;
-  });
-  return {
-    measured: true,
-    asOfMs: sweep.asOfMs,
-    method: `${sweep.source} quotes`,
-    direction: 'collateral to stable',
-    slippagePct: Object.fromEntries(quotes) as Record<ExitSizeUsd, string | null>,
-  };
-}
 
 /** Grade a sweep: deep (5M exits clean), good (1M), limited (500k), thin (only 100k, or more than 2 % at 100k, or no route). */
 export function exitTier(sweep: ExitSweep): ExitTier {

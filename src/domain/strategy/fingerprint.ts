@@ -9,7 +9,11 @@ export const MOMENTS: ReadonlySet<string> = new Set(['asOfMs', 'sinceMs', 'lastS
  * shared by all readers.
  */
 export function fingerprintOf(entry: IndexedStrategy): string {
-  entry.fingerprint ??= JSON.stringify(entry.strategy, (key, value: unknown) => {
+  const { strategy, market } = entry;
+  const { borrowIncentive, collateralIncentive, collateralPrice, loanPrice, facts } = market;
+  const { exitLiquidity } = facts;
+  const shown = { strategy, borrowIncentive, collateralIncentive, collateralPrice, loanPrice, exitLiquidity };
+  entry.fingerprint ??= JSON.stringify(shown, (key, value: unknown) => {
     if (MOMENTS.has(key)) return undefined;
     return typeof value === 'bigint' ? value.toString() : value;
   });

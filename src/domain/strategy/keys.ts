@@ -15,8 +15,19 @@ export type SortDirection = 'asc' | 'desc';
 /** Sort key; `undefined` = unknown. Doubles are used for order and limits only: displayed values stay exact strings. */
 export type SortKey = number | string | undefined;
 
+/** What a strategy shows of its market as it is: it is only compared. */
+export interface ShownMarket {
+  readonly borrowIncentive?: unknown;
+  readonly collateralIncentive?: unknown;
+  readonly collateralPrice?: unknown;
+  readonly loanPrice?: unknown;
+  readonly facts: { readonly exitLiquidity?: unknown };
+}
+
 export interface IndexedStrategy {
   readonly strategy: Strategy;
+  /** Its market, of a vault that of its stock. */
+  readonly market: ShownMarket;
   readonly keys: Readonly<Record<StrategyOrder, SortKey>>;
   readonly collateral: ReadonlySet<string>;
   readonly loan: ReadonlySet<string>;
@@ -27,18 +38,17 @@ export interface IndexedStrategy {
 }
 
 /** Compute a strategy's keys once; lists are filtered and sorted on them. */
-export function indexStrategy(strategy: Strategy): IndexedStrategy {
+export function indexStrategy(strategy: Strategy, market: ShownMarket): IndexedStrategy {
   const { collateral, loan } = strategy;
   const isLoop = strategy.kind === 'loop';
   return {
     strategy,
+    market,
     keys: {
       apy: Number(strategy.defaultLeverage.leverageApyPct),
       borrowApy: Number(strategy.netBorrowApyPct),
       // A vault earns by its yield leg: its rate cannot be compared.
-      collateralApy: isLoop
-        ? Number(strategy.collateralApyPct) + Number(strategy.collateralIncentive?.aprPct ?? 0)
-        : undefined,
+      collateralApy: isLoop ? Number(strategy.totalCollateralApyPct) : undefined,
       liquidity: strategy.liquidityUsd === undefined ? undefined : Number(strategy.liquidityUsd),
       maxLeverage: Number(strategy.maxLeverage),
       maturity: collateral.maturity ?? undefined,

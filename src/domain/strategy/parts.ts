@@ -1,14 +1,10 @@
 import type { Market } from '../../catalog/types.ts';
-import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
-import type { Fact, RestrictedCampaign, UsdPrice } from '../facts.ts';
+import { toFixedHalfUp } from '../../shared/decimal.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import { priceAsOfMs } from '../market/price-age.ts';
 import type { ComposedMarket, RunningIncentive } from '../market/types.ts';
-import type { Incentive, RestrictedIncentive, Strategy, StrategyLoan } from './types.ts';
-
-/** Decimal places of a USD price that is derived instead of quoted. */
-const PRICE_PLACES = 12;
+import type { Strategy } from './types.ts';
 
 export interface LinkTemplates {
   /** Base URL of the app, without a trailing slash. */
@@ -20,54 +16,15 @@ export interface LinkTemplates {
 /** A strategy under construction: optional fields are added once they are known. */
 export type StrategyDraft = { -readonly [K in keyof Strategy]: Strategy[K] };
 
-/** Add a price and its source to a loan token. */
-export function pricedLoan(
-  { address, symbol, decimals }: StrategyLoan,
-  price: Fact<UsdPrice> | undefined,
-): StrategyLoan {
-  if (!price) return { address, symbol, decimals };
-  return { address, symbol, decimals, priceUsd: formatUsdPrice(price), priceSource: price.source };
-}
-
-/** Format the price of a whole token. */
-export function formatUsdPrice({ value }: Fact<UsdPrice>): string {
-  return value.usd.decimalPlaces(PRICE_PLACES).toFixed();
-}
-
-/** Format an incentive with one line per reward symbol. */
-function incentiveOf(incentive: RunningIncentive): Incentive {
-  const bySymbol = new Map<string, Decimal>();
-  for (const { symbol, aprPct } of incentive.campaigns) {
-    bySymbol.set(symbol, bySymbol.get(symbol)?.plus(aprPct) ?? aprPct);
-  }
-  const campaignUrl = incentive.campaigns.find((campaign) => campaign.url !== undefined)?.url;
-  return {
-    aprPct: formatPct(incentive.aprPct),
-    breakdown: [...bySymbol].map(([symbol, aprPct]) => ({ symbol, aprPct: formatPct(aprPct) })),
-    campaignUrl,
-    endsAtMs: firstEndMs(incentive),
-    lowerBound: incentive.isLowerBound || undefined,
-    restricted: incentive.restricted.length === 0 ? undefined : incentive.restricted.map(restrictedOf),
-  };
-}
-
 /** End of the shown campaign that ends first, ms; of a restricted one where nothing else runs. */
 export function firstEndMs({ campaigns, restricted }: RunningIncentive): number {
   return Math.min(...(campaigns.length > 0 ? campaigns : restricted).map(({ endsAtMs }) => endsAtMs));
 }
 
-function restrictedOf({ symbol, reason, aprPct, endsAtMs }: RestrictedCampaign): RestrictedIncentive {
-  return { symbol, reason, aprPct: aprPct && formatPct(aprPct), endsAtMs };
-}
-
 /**
- * Add the optional values of a market to its strategy: incentives (`null` when none runs), USD amounts with cents, the
- * quarterly borrow APY and the points program.
+ * Add the optional values of a market to its strategy: USD amounts with cents, the quarterly borrow APY and the points program.
  */
 export function addMarketFields(strategy: StrategyDraft, market: ComposedMarket): void {
-  const { borrowIncentive: borrow, collateralIncentive: collateral } = market;
-  if (borrow !== undefined) strategy.borrowIncentive = borrow && incentiveOf(borrow);
-  if (collateral !== undefined) strategy.collateralIncentive = collateral && incentiveOf(collateral);
   const { supplyUsd, liquidityUsd, publicAllocatorLiquidityUsd } = market;
   if (supplyUsd) strategy.supplyUsd = toFixedHalfUp(supplyUsd, 2);
   if (liquidityUsd) strategy.liquidityUsd = toFixedHalfUp(liquidityUsd, 2);

@@ -1,59 +1,32 @@
-import type { Market, Token } from '../../catalog/types.ts';
-import type { Fact, UsdPrice } from '../facts.ts';
+import type { Market } from '../../catalog/types.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { ComposedMarket } from '../market/types.ts';
-import { formatUsdPrice } from './parts.ts';
-import type { Strategy, StrategyCollateral, StrategyLoan } from './types.ts';
+import type { Strategy } from './types.ts';
 
-/** The part of a strategy that follows from the catalog, the LTV limits and the price of the collateral. */
+/** The part of a strategy that follows from the catalog and the LTV limits. */
 export interface MarketStatics {
-  readonly collateral: StrategyCollateral;
-  readonly loan: StrategyLoan;
+  readonly collateral: Strategy['collateral'];
+  readonly loan: Strategy['loan'];
   readonly ltvPct: Strategy['ltvPct'];
-  readonly oracle: Strategy['oracle'];
   readonly gaps: readonly Gap[];
 }
 
 /** Describe a catalog market as strategies show it. */
-export function staticsOf({ market, limits, collateralPrice }: ComposedMarket): MarketStatics {
+export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'limits'>): MarketStatics {
+  const { collateral, loan } = market;
+  const { address, displaySymbol: symbol, name, category, maturity = null } = collateral;
   return {
-    collateral: describeCollateral(market.collateral, collateralPrice),
-    loan: loanToken(market.loan),
+    collateral: { address, symbol, name, category, maturity },
+    loan: { address: loan.address, symbol: loan.displaySymbol },
     ltvPct: limits.ltvPct,
-    oracle: { address: market.oracle, type: market.oracleType },
     gaps: staticGaps(market),
-  };
-}
-
-/** Describe a token in the short form of a loan token. */
-export function loanToken(token: Token): StrategyLoan {
-  return { address: token.address, symbol: token.displaySymbol, decimals: token.decimals };
-}
-
-function describeCollateral(token: Token, price: Fact<UsdPrice> | undefined): StrategyCollateral {
-  const { project, yieldSource, description, maturity, underlying } = token;
-  return {
-    address: token.address,
-    symbol: token.displaySymbol,
-    name: token.name,
-    decimals: token.decimals,
-    category: token.category,
-    project,
-    yieldSource,
-    description,
-    priceUsd: price && formatUsdPrice(price),
-    priceSource: price?.source,
-    isPt: token.isPt,
-    maturity: maturity ?? null,
-    maturityDate: maturity === undefined ? null : new Date(maturity * 1_000).toISOString().slice(0, 10),
-    underlying,
   };
 }
 
 const OWN_MARKET = gap('curator', 'NOT_APPLICABLE', "The market is the service's own, not a partner's.");
 const NO_YIELD = gap('collateral.yieldSource', 'NOT_APPLICABLE', 'The collateral has no yield of its own.');
-const NO_MATURITY = ['collateral.maturity', 'collateral.maturityDate', 'collateral.maturityDaysLeft'].map((field) =>
+const NO_MATURITY = ['collateral.maturity', 'collateral.maturityDaysLeft'].map((field) =>
   gap(field, 'NOT_APPLICABLE', 'The token does not mature.'),
 );
 const NO_UNDERLYING = gap('collateral.underlying', 'NOT_APPLICABLE', 'The token is not a principal token.');

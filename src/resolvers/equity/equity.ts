@@ -13,6 +13,7 @@ import {
   type PlanBaseView,
   planFields,
   planGaps,
+  type WorstCaseView,
 } from '../transaction/estimate.ts';
 import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
 import { PREVIEW_NOTE, type PreviewView, previewGaps, quotesAsOf } from '../transaction/previewed.ts';
@@ -20,20 +21,27 @@ import { equityPaths, formatIssues, inputIn, namesOf, withSurfaceNames } from '.
 
 /** A previewed deposit into a vault. */
 export interface DepositPreviewView extends PreviewView {
+  readonly worstCase: WorstCaseView;
   readonly deposit: DepositPreview;
 }
 
 /** A previewed exit from a vault. */
-export interface ExitPreviewView extends PreviewView, ExitView {}
+export interface ExitPreviewView extends PreviewView, ExitView {
+  readonly worstCase: WorstCaseView;
+}
 
 export interface DepositPlanView extends PlanBaseView {
+  readonly worstCase: WorstCaseView;
   readonly deposit: DepositPreview;
 }
 
-export interface ExitPlanView extends PlanBaseView, ExitView {}
+export interface ExitPlanView extends PlanBaseView, ExitView {
+  readonly worstCase: WorstCaseView;
+}
 
 /** The part of an exit that its plan and its preview have. */
 export interface ExitView extends Estimate {
+  readonly worstCase: WorstCaseView;
   /** The vault before the exit. */
   readonly position: EquityPosition;
   /** Indexes of the loops that are closed, in order. */

@@ -111,7 +111,7 @@ export function formatCosts(costs: readonly Cost[]): readonly FormattedCost[] {
 export function depositEstimate(
   preview: DepositPreview,
   { slippage, issues }: Pick<Estimate, 'slippage' | 'issues'>,
-): Estimate {
+): Estimate & { readonly worstCase: WorstCaseView } {
   const { chainId, strategyId, costs, totalSwapCostPctOfEquity = null } = preview;
   const { equity, ltv: ltvPct, yieldLtv: yieldLtvPct } = preview.worstCase;
   const worstCase = { equity, paidOut: null, ltvPct, yieldLtvPct };

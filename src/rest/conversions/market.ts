@@ -27,11 +27,21 @@ interface PricedToken {
 const timeOf = ({ asOf }: Age) => (asOf === undefined ? 0 : Date.parse(asOf));
 
 const PCT: JsonSchema = { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$', examples: ['12.34'] };
-const slippages = (value: JsonSchema): JsonSchema => ({
-  type: 'object',
-  description: 'Loss in percent by the USD of collateral that are sold, signed; null = no route at that size.',
-  additionalProperties: { anyOf: [value, { type: 'null' }] },
-});
+const LOSS = 'Loss in percent at this size, signed; null = no route.';
+
+/** Losses by the sizes that the list has. */
+function slippages({ items }: JsonSchema, value: JsonSchema): JsonSchema {
+  const { properties } = items as { readonly properties: { readonly sizeUsd: { readonly enum: readonly string[] } } };
+  const sizes = properties.sizeUsd.enum;
+  return {
+    type: 'object',
+    description: 'Loss by the USD of collateral that are sold.',
+    required: sizes,
+    properties: Object.fromEntries(
+      sizes.map((size) => [size, { description: LOSS, anyOf: [value, { type: 'null' }] }]),
+    ),
+  };
+}
 
 function bySize(list: unknown, show: (pct: string) => unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
@@ -123,12 +133,12 @@ export const marketConversions = {
   },
   /** Losses by size, with 2 places. */
   slippageBySize: {
-    schema: () => slippages(PCT),
+    schema: (of) => slippages(of, PCT),
     convert: (list) => bySize(list, (pct) => formatPct(new Decimal(pct))),
   },
   /** Losses by size as exact decimals of the app market model. */
   exactSlippageBySize: {
-    schema: (_of, refer) => slippages(exactDecimal(refer)),
+    schema: (of, refer) => slippages(of, exactDecimal(refer)),
     convert: (list) => bySize(list, (pct) => ({ $bn: pct })),
   },
   /** The measured cost of selling the collateral, or that it was not measured. */
@@ -165,7 +175,7 @@ export const marketConversions = {
   /** Terms that were read at a time; absent when none were. */
   ifDated: {
     mayBeAbsent: true,
-    schema: (of) => of,
+    schema: (of) => ({ ...of, required: ['source', 'freshness'] }),
     convert: (terms) => ((terms as { freshness?: unknown }).freshness === undefined ? undefined : terms),
   },
   /** Gaps of fields that have a conservative value, under the names of the row; absent when there are none. */

@@ -1,4 +1,5 @@
 import { Decimal } from '../../shared/decimal.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import type { Conversions } from '../derive/conversion.ts';
 import { type JsonSchema, partOfAnswer } from '../openapi/json-schema.ts';
 import { sendCalls } from '../schemas/plan.ts';
@@ -15,7 +16,11 @@ export const planConversions = {
   /** Basis points as a ratio, a JSON number: 50 is 0.005. */
   ratio: {
     says: 'A ratio: 0.005 is 0.5 %.',
-    schema: () => ({ type: 'number', minimum: 0 }),
+    schema: ({ exclusiveMinimum, maximum }) => ({
+      type: 'number',
+      minimum: 0,
+      ...withoutUndefined({ exclusiveMinimum, maximum: maximum === undefined ? undefined : Number(maximum) / 10_000 }),
+    }),
     convert: (bps) => Number(new Decimal(String(bps)).shiftedBy(-4).toFixed()),
   },
   /** The calls that are approvals, to be signed first. */

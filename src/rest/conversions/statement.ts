@@ -48,13 +48,16 @@ const both = (amounts: Amounts | null) => [amounts?.collateralAmount ?? null, am
 export const statementConversions = {
   /** The entries as CSV by RFC 4180. */
   statementCsv: {
+    takesNull: true,
     schema: () => ({
       type: 'string',
       description:
         'Every event of its positions by RFC 4180, with a header, oldest first. Texts that a spreadsheet would run begin with an apostrophe.',
     }),
-    convert: (_entries, { raw }) =>
-      toCsv([COLUMNS, ...(raw as { readonly nodes: readonly Entry[] }).nodes.map(cellsOf)]),
+    convert: (_entries, { raw }) => {
+      if (raw === null) throw new Error('The answer lacks the statement.');
+      return toCsv([COLUMNS, ...(raw as { readonly nodes: readonly Entry[] }).nodes.map(cellsOf)]);
+    },
   },
 } as const satisfies Conversions;
 

@@ -8,7 +8,8 @@ import {
   isNonNullType,
 } from 'graphql';
 import { deprecationOf } from '../../shared/contract/deprecation.ts';
-import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../../shared/ids.ts';
+import { ADDRESS_PATTERN, MARKET_ID_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
+import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { deprecatedMeta } from '../deprecation.ts';
 import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
 import { EXAMPLE_ADDRESS, EXAMPLE_MARKET_ID } from '../schemas/common.ts';
@@ -49,13 +50,33 @@ export function objectSchema(shape: Shape, conversions: Conversions, refer: Refe
   return closed(own);
 }
 
-/** Whether all members of one object that is made for places are of the same types: they are there together. */
-function isTogether({ place, types }: Member, shown: readonly Member[]): boolean {
-  const [first, second] = place ?? [];
-  if (second === undefined) return false;
-  return shown
-    .filter((other) => other.place?.[0] === first)
-    .every((other) => other.types.size === types.size && [...other.types].every((type) => types.has(type)));
+/** What a field of the schema declares for its JSON beside its type. */
+interface FieldExtensions {
+  /** Keywords by which its values are narrower than those of its type. */
+  readonly jsonSchema?: JsonSchema | undefined;
+  /** Name of a thing; the fields with the same one are null together, when there is none. */
+  readonly nullWith?: string | undefined;
+}
+
+const extensionsOf = ({ extensions }: Member['field']): FieldExtensions => extensions as object;
+
+/**
+ * Whether the members of the object that is made for a place are there together: all are of the same types, and null together if
+ * they are nullable.
+ */
+function isTogether({ name, place, types, field }: Member, shown: readonly Member[]): boolean {
+  const [first = name] = place ?? [];
+  const group = shown.filter((other) => (other.place?.[0] ?? other.name) === first);
+  const { nullWith } = extensionsOf(field);
+  return (
+    group.length > 1 &&
+    group.every(
+      (other) =>
+        other.types.size === types.size &&
+        [...other.types].every((type) => types.has(type)) &&
+        (!nullWith || extensionsOf(other.field).nullWith === nullWith),
+    )
+  );
 }
 
 const pathOf = ({ name, place }: Member) => (place ?? [name]).join('.');
@@ -86,16 +107,11 @@ function add(
     return;
   }
   const whole = memberSchema(isOpen ? withoutFragment(member) : member, conversions, refer);
+  const isRequiredThere = isTogether ? isAnswered || extensionsOf(field).nullWith !== undefined : isRequired;
   // Without the member, those that are placed in it are alone.
-  const schema = isOpen && !isRequired ? { ...whole, required: [] } : whole;
+  const schema = isOpen && !isRequiredThere ? { ...whole, required: [] } : whole;
   const [first = name, ...rest] = place ?? [name];
-  own.properties.set(
-    first,
-    placed(own.properties.get(first), rest, schema, {
-      isRequired: isTogether ? isAnswered : isRequired,
-      about,
-    }),
-  );
+  own.properties.set(first, placed(own.properties.get(first), rest, schema, { isRequired: isRequiredThere, about }));
   if (isRequired) own.required.add(first);
 }
 
@@ -133,14 +149,23 @@ function withoutFragment({ shape, ...member }: Member): Member {
 
 function memberSchema(member: Member, conversions: Conversions, refer: Refer): JsonSchema {
   const { field, keepsNull } = member;
-  const plain = typeSchema(field.type, member, conversions, refer);
+  const plain = { ...typeSchema(field.type, member, conversions, refer), ...extensionsOf(field).jsonSchema };
   const conversion = conversionOf(member, conversions);
-  const shown = conversion?.schema(plain, refer) ?? plain;
+  const shown = inRange(conversion?.schema(plain, refer) ?? plain);
   const schema = keepsNull ? { anyOf: [shown, { type: 'null' }] } : shown;
   const says = typeof conversion?.says === 'function' ? conversion.says(plain) : conversion?.says;
   const reason = field.deprecationReason ?? undefined;
   const description = [field.description, says, reason].filter(Boolean).join(' ');
   return { ...(description === '' ? {} : { description }), ...schema, ...deprecatedMeta(deprecationOf(reason ?? '')) };
+}
+
+/** Bounds of JSON Schema are those of JSON numbers. One that is not included replaces the included one of the type. */
+function inRange({ minimum, maximum, exclusiveMinimum, ...schema }: JsonSchema): JsonSchema {
+  if (schema.type !== 'integer' && schema.type !== 'number') return schema;
+  return {
+    ...schema,
+    ...withoutUndefined(exclusiveMinimum === undefined ? { minimum, maximum } : { exclusiveMinimum, maximum }),
+  };
 }
 
 function typeSchema(type: GraphQLOutputType, member: Member, conversions: Conversions, refer: Refer): JsonSchema {
@@ -188,9 +213,10 @@ function leafSchema(type: GraphQLNamedType, { field, isNumber }: Member): JsonSc
     case 'JSONObject':
     case 'PortfolioDocument':
       return { type: 'object' };
+    case 'StrategyId':
+      return { type: 'string', pattern: STRATEGY_ID_PATTERN.source, examples: [EXAMPLE_MARKET_ID] };
     case 'String':
     case 'ID':
-    case 'StrategyId':
     case 'PositionId':
       return { type: 'string' };
     default:

@@ -3,7 +3,7 @@ import { validEarlierSecrets } from '../../domain/alerts/secrets.ts';
 import type { StaleGroup } from '../../domain/alerts/stale.ts';
 import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../../domain/alerts/types.ts';
 import { findAlert } from '../../resolvers/alert/alerts.ts';
-import { ALERT_STALE_GROUPS } from '../../shared/vocabulary.ts';
+import { ALERT_STALE_GROUPS, WEBHOOK_FAILURES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { defineNode } from '../common/node.ts';
@@ -139,6 +139,7 @@ AlertRef.implement({
     webhookUrl: t.expose('url', { type: 'URL', description: 'URL of the receiver.' }),
     secretVersion: t.int({
       description: 'Version of the signing secret, `k` in the header of the signature.',
+      extensions: { jsonSchema: { minimum: 1 } },
       resolve: ({ secret }) => secret.version,
     }),
     earlierSecretsEndAt: t.field({
@@ -160,7 +161,7 @@ AlertRef.implement({
     }),
     staleGroups: t.field({
       type: [AlertStaleGroupRef],
-      description: `Of the condition \`STALE\` while it fires: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
+      description: `Of an alert on stale data while it fires: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
       resolve: ({ state }) => state.staleGroups ?? [],
     }),
     observedAt: t.field({
@@ -221,11 +222,13 @@ export const AlertDeliveryRef = builder.objectRef<AlertDelivery>('AlertDelivery'
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description: 'Status of the latest answer of the receiver; `null` = there was none.',
+      extensions: { jsonSchema: { minimum: 100, maximum: 999 } },
     }),
     failureReason: t.exposeString('failure', {
       nullable: true,
       description:
         'Reason for which the latest attempt failed, a word such as `timeout`, `status`, `redirect` or `certificate_expired`; the guide to alerts has all of them. `null` = no failure.',
+      extensions: { jsonSchema: { enum: WEBHOOK_FAILURES } },
     }),
   }),
 });

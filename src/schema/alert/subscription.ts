@@ -130,7 +130,7 @@ const AlertEventRef = builder.objectRef<AlertEvent>('AlertEvent').implement({
     }),
     staleGroups: t.field({
       type: [AlertStaleGroupRef],
-      description: `Of the condition \`STALE\`: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
+      description: `Of an alert on stale data: what is past its freshness budget, or missing; at most ${ALERT_STALE_GROUPS.length}. Empty otherwise.`,
       resolve: ({ content }) => [...content.staleGroups],
     }),
     liquidation: t.field({

@@ -122,7 +122,10 @@ const BestStrategiesRef = builder.objectRef<BestView>('BestStrategies').implemen
   description: 'Strategies that meet a request, and those that do not.',
   fields: (t) => ({
     amountUsd: t.expose('amountUsd', { type: 'Decimal', description: 'Value of the payment. USD with 2 places.' }),
-    holdingDays: t.exposeInt('holdingDays', { description: 'Days over which the costs are spread.' }),
+    holdingDays: t.exposeInt('holdingDays', {
+      description: 'Days over which the costs are spread.',
+      extensions: { jsonSchema: { minimum: 1 } },
+    }),
     rankedCount: t.exposeInt('rankedCount', { description: 'Number of strategies that meet the request.' }),
     excludedCount: t.exposeInt('fallenOutCount', { description: 'Number of strategies that do not.' }),
     ranked: t.field({

@@ -48,7 +48,7 @@ export const MissingChainRef = builder.objectRef<MissingChain>('MissingChain').i
     }),
     waitingFor: t.field({
       type: [FactGroupRef],
-      description: `Groups of facts that have to be measured first, at most ${FACT_GROUPS.length}; empty for reasons other than \`NOT_READY\`.`,
+      description: `Groups of facts that have to be measured first, at most ${FACT_GROUPS.length}; empty if the chain is left out for another reason.`,
       resolve: ({ waitingFor }) => [...waitingFor],
     }),
   }),

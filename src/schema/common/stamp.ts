@@ -44,10 +44,13 @@ export const FreshnessRef = builder.objectRef<StampView>('Freshness').implement(
       type: 'DateTime',
       nullable: true,
       description:
-        'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured, with the status `NEVER`.',
+        'Time of the measurement: of on-chain values the time of the block, of several values the time of the oldest. `null` = never measured.',
       resolve: (stamp) => (isMeasured(stamp) ? stamp.asOfMs : null),
     }),
-    staleAfterSec: t.exposeInt('staleAfterSec', { description: 'Freshness budget in seconds.' }),
+    staleAfterSec: t.exposeInt('staleAfterSec', {
+      description: 'Freshness budget in seconds.',
+      extensions: { jsonSchema: { minimum: 1 } },
+    }),
     ageSec: t.int({
       nullable: true,
       description: 'Whole seconds since `asOf`; `null` = never measured, with the status `NEVER`.',
@@ -56,7 +59,7 @@ export const FreshnessRef = builder.objectRef<StampView>('Freshness').implement(
     staleForSec: t.int({
       nullable: true,
       description:
-        'Whole seconds past the budget; `null` = the age is inside it. With the status `NEVER` counted from 1970, so that it is past every limit.',
+        'Whole seconds past the budget; `null` = the age is inside it. Of what was never measured counted from 1970, so that it is past every limit.',
       resolve: ({ asOfMs, staleAfterSec }, _args, ctx) => staleForSecIn({ asOfMs: asOfMs ?? 0, staleAfterSec }, ctx),
     }),
   }),

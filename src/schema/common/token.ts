@@ -10,7 +10,7 @@ import {
   readPrice,
   tokenGaps,
 } from '../../resolvers/market/tokens.ts';
-import { APY_SOURCES } from '../../shared/vocabulary.ts';
+import { APY_SOURCES, MAX_DECIMALS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { CandlesRef, candleArgs, candlesCost } from '../market/candles.ts';
 import { TokenPriceRef } from '../market/price.ts';
@@ -77,7 +77,10 @@ TokenRef.implement({
     symbol: t.exposeString('symbol', { description: 'Full symbol; that of a principal token carries its date.' }),
     displaySymbol: t.exposeString('displaySymbol', { description: 'Symbol as people see it, without a date.' }),
     name: t.exposeString('name', { description: 'Full name.' }),
-    decimals: t.exposeInt('decimals', { description: 'Base units per token as a power of ten.' }),
+    decimals: t.exposeInt('decimals', {
+      description: 'Base units per token as a power of ten.',
+      extensions: { jsonSchema: { maximum: MAX_DECIMALS } },
+    }),
     isNative: t.exposeBoolean('isNative', { description: 'Whether the token is the native token of its chain.' }),
     category: t.expose('category', { type: CategoryRef, description: 'Kind of asset.' }),
     project: t.exposeString('project', { nullable: true, description: 'Issuer.' }),
@@ -113,11 +116,13 @@ TokenRef.implement({
       type: 'Address',
       nullable: true,
       description: 'Contract of the token that a principal token redeems to.',
+      extensions: { nullWith: 'underlying' },
       resolve: ({ underlying }) => underlying?.address ?? null,
     }),
     underlyingSymbol: t.string({
       nullable: true,
       description: 'Symbol of the token that a principal token redeems to.',
+      extensions: { nullWith: 'underlying' },
       resolve: ({ underlying }) => underlying?.symbol ?? null,
     }),
     noSwapRoute: t.exposeBoolean('noSwapRoute', {

@@ -12,18 +12,27 @@ import { builder } from '../builder.ts';
 import { CHAIN_OF_ID } from '../common/page.ts';
 import { EXIT_REFUSALS, PLAN_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from '../transaction/built-field.ts';
-import { EstimateRef } from '../transaction/estimate.ts';
+import { EstimateRef, planAction, WORST_CASE } from '../transaction/estimate.ts';
 import { TransactionPlanRef } from '../transaction/plan.ts';
 import { PreviewRef } from '../transaction/preview.ts';
 import { EquityDepositRef } from './equity-deposit.ts';
 import { EquityDepositInputRef, EquityExitInputRef } from './equity-inputs.ts';
 import { EquityPositionRef } from './equity-position.ts';
 
+const ALWAYS_ATOMIC = {
+  type: 'Boolean',
+  description:
+    'Always true: the calls have to be sent as one atomic batch. A wallet that cannot batch sends them in order, and the last one in any case: it revokes an authorization that one before it grants.',
+  extensions: { jsonSchema: { const: true } },
+} as const;
+
 export const EquityDepositPreviewRef = builder.objectRef<DepositPreviewView>('EquityDepositPreview').implement({
   description:
     'A preview of a deposit into an equity vault at current prices. Nothing is built and no wallet is needed; a plan takes fresh quotes.',
   interfaces: [EstimateRef, PreviewRef],
   fields: (t) => ({
+    action: t.expose('action', planAction('equity_deposit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
     deposit: t.expose('deposit', {
       type: EquityDepositRef,
       description: 'The deposit after the expected fill of its swaps.',
@@ -46,12 +55,19 @@ const PlannedExitRef = builder.interfaceRef<ExitView>('PlannedEquityExit').imple
 export const EquityExitPreviewRef = builder.objectRef<ExitPreviewView>('EquityExitPreview').implement({
   description: 'A preview of the exit from an equity vault.',
   interfaces: [EstimateRef, PreviewRef, PlannedExitRef],
+  fields: (t) => ({
+    action: t.expose('action', planAction('equity_exit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
+  }),
 });
 
 const DepositPlanRef = builder.objectRef<DepositPlanView>('EquityDepositPlan').implement({
   description: 'A plan of a deposit into an equity vault.',
   interfaces: [EstimateRef, TransactionPlanRef],
   fields: (t) => ({
+    atomic: t.expose('atomicRequired', ALWAYS_ATOMIC),
+    action: t.expose('action', planAction('equity_deposit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
     deposit: t.expose('deposit', {
       type: EquityDepositRef,
       description: 'The deposit after the expected fill of its swaps.',
@@ -62,6 +78,11 @@ const DepositPlanRef = builder.objectRef<DepositPlanView>('EquityDepositPlan').i
 const ExitPlanRef = builder.objectRef<ExitPlanView>('EquityExitPlan').implement({
   description: 'A plan that fully unwinds an equity vault.',
   interfaces: [EstimateRef, PlannedExitRef, TransactionPlanRef],
+  fields: (t) => ({
+    action: t.expose('action', planAction('equity_exit')),
+    worstCase: t.expose('worstCase', WORST_CASE),
+    atomic: t.expose('atomicRequired', ALWAYS_ATOMIC),
+  }),
 });
 
 /** Three quotes, chain reads and a simulation: dearer than anything that is read from the snapshot. */

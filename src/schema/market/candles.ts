@@ -14,14 +14,16 @@ const TimeframeRef = builder.enumType('CandleTimeframe', {
   } as const,
 });
 
+const PRICE = { type: 'Decimal', extensions: { jsonSchema: { exclusiveMinimum: 0 } } } as const;
+
 const CandleRef = builder.objectRef<Candle>('Candle').implement({
   description: 'Prices and volume of one span of time, as relayed, marked if no volume backs them.',
   fields: (t) => ({
     startAt: t.field({ type: 'DateTime', description: 'Begin of the span.', resolve: (candle) => candle.t * 1000 }),
-    openUsd: t.field({ type: 'Decimal', description: 'First price. USD.', resolve: ({ o }) => o }),
-    highUsd: t.field({ type: 'Decimal', description: 'Highest price. USD.', resolve: ({ h }) => h }),
-    lowUsd: t.field({ type: 'Decimal', description: 'Lowest price. USD.', resolve: ({ l }) => l }),
-    closeUsd: t.field({ type: 'Decimal', description: 'Last price. USD.', resolve: ({ c }) => c }),
+    openUsd: t.field({ ...PRICE, description: 'First price. USD.', resolve: ({ o }) => o }),
+    highUsd: t.field({ ...PRICE, description: 'Highest price. USD.', resolve: ({ h }) => h }),
+    lowUsd: t.field({ ...PRICE, description: 'Lowest price. USD.', resolve: ({ l }) => l }),
+    closeUsd: t.field({ ...PRICE, description: 'Last price. USD.', resolve: ({ c }) => c }),
     volumeUsd: t.field({ type: 'Decimal', description: 'Volume. USD.', resolve: ({ v }) => v }),
     isUnbacked: t.exposeBoolean('isUnbacked', {
       description:
@@ -54,7 +56,10 @@ export const CandlesRef = builder.objectRef<Candles>('CandleSeries').implement({
     }),
     pool: t.expose('pool', { type: PoolRef, description: 'Exchange pool of the trades.' }),
     timeframe: t.expose('timeframe', { type: TimeframeRef, description: 'Unit of the width of a candle.' }),
-    aggregate: t.exposeInt('aggregate', { description: 'Units of the timeframe per candle.' }),
+    aggregate: t.exposeInt('aggregate', {
+      description: 'Units of the timeframe per candle.',
+      extensions: { jsonSchema: { minimum: 1, maximum: 15 } },
+    }),
     source: t.exposeString('source', { description: 'Public name of the provider.' }),
     asOf: t.field({ type: 'DateTime', description: 'Time of the fetch.', resolve: ({ asOfMs }) => asOfMs }),
     lastGood: t.exposeBoolean('stale', {

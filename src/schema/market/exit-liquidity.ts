@@ -11,7 +11,11 @@ interface ExitSlippage {
 const ExitSlippageRef = builder.objectRef<ExitSlippage>('ExitSlippage').implement({
   description: 'Loss of a sale of collateral of one size for the stablecoin of the chain.',
   fields: (t) => ({
-    sizeUsd: t.expose('sizeUsd', { type: 'Decimal', description: 'Size of the sale in whole USD, e.g. `"100000"`.' }),
+    sizeUsd: t.expose('sizeUsd', {
+      type: 'Decimal',
+      description: 'Size of the sale in whole USD, e.g. `"100000"`.',
+      extensions: { jsonSchema: { enum: EXIT_SIZES_USD } },
+    }),
     slippagePct: t.expose('slippagePct', {
       type: 'Decimal',
       nullable: true,

@@ -55,12 +55,11 @@ export const IncentiveRef = builder.objectRef<RunningIncentive>('Incentive').imp
   fields: (t) => ({
     aprPct: t.expose('aprPct', {
       type: 'Decimal',
-      description: 'Sum of `campaigns`, percent per year at full precision, not compounded.',
+      description: 'Sum of the campaigns that count, percent per year at full precision, not compounded.',
     }),
     endsAt: t.field({
       type: 'DateTime',
-      description:
-        'End of the campaign in `campaigns` that ends first; if there is none, of the first in `restricted`.',
+      description: 'End of the counted campaign that ends first; if there is none, of the first in `restricted`.',
       resolve: firstEndMs,
     }),
     isLowerBound: t.exposeBoolean('isLowerBound', {

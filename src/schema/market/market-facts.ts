@@ -46,7 +46,7 @@ export const LendingStateRef = builder.objectRef<Fact<LendingState>>('LendingSta
     borrowRateWad: t.field({
       type: 'BigInteger',
       description:
-        '`borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `Market.borrowApyPct`.',
+        '`borrowRateView` of the interest-rate model at the block, per second in WAD: the mean since the last accrual, with which debt accrues. The rate paid now is `borrowApyPct` of the market.',
       resolve: ({ value }) => value.borrowRate,
     }),
     readAt: t.field({

@@ -100,7 +100,7 @@ MarketRef.implement({
       resolve: ({ market }) => market.curator ?? null,
     }),
     listed: t.boolean({
-      description: 'Whether a strategy on the market is listed; `Strategy.visibility` has the reasons.',
+      description: 'Whether a strategy on the market is listed; the strategy has the reasons.',
       resolve: (market, _args, ctx) => isVisible(market, ctx),
     }),
     strategies: t.field({
@@ -208,7 +208,7 @@ builder.objectFields(MarketRef, (t) => ({
   collateralApyPct: t.expose('collateralApyPct', {
     type: 'Decimal',
     description:
-      'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed.',
+      'APY of the collateral without incentives, percent; 0 by contract when it has no source. Rates of different kinds are listed together: implied until maturity (from a yield market), the mean of 7 days (from the stable index or an incentive market), the last day (from an aggregator), paid now (on chain). Signed.',
   }),
   effectiveCollateralApyPct: t.expose('effectiveCollateralApyPct', {
     type: 'Decimal',

@@ -13,6 +13,7 @@ const PoolRef = builder.objectRef<StableIndexItem>('StableIndexPool').implement(
     avg7dApyPct: t.field({
       type: 'Decimal',
       description: 'Mean APY of 7 days. Percent at full precision. Signed.',
+      extensions: { jsonSchema: { exclusiveMinimum: -100, maximum: 1000 } },
       resolve: ({ pool }) => pool.avg7dPct,
     }),
     apyHistory: t.field({

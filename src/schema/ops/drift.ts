@@ -125,6 +125,7 @@ DriftRef.implement({
     earlier: t.expose('earlier', {
       type: [DriftOccurrenceRef],
       description: `Earlier times over which the position had the same kind of disagreement until it was gone, the latest first, at most ${MAX_EARLIER_DRIFT}.`,
+      extensions: { jsonSchema: { maxItems: MAX_EARLIER_DRIFT } },
     }),
     suggestedSql: t.string({
       nullable: true,

@@ -75,7 +75,11 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     kind: t.expose('kind', { type: PositionEventKindRef, description: 'Kind of the event.' }),
     at: t.field({ type: 'DateTime', description: 'Time of the block.', resolve: ({ atMs }) => atMs }),
     blockNumber: t.expose('blockNumber', { type: 'BigInteger', description: 'Number of the block.' }),
-    txHash: t.expose('txHash', { type: 'HexData', description: 'Hash of the transaction.' }),
+    txHash: t.expose('txHash', {
+      type: 'HexData',
+      description: 'Hash of the transaction.',
+      extensions: { jsonSchema: { pattern: '^0x[0-9a-f]{64}$', examples: [`0x${'ab'.repeat(32)}`] } },
+    }),
     logIndex: t.exposeInt('logIndex', { description: 'Index of its first event in the block.' }),
     collateralChange: t.expose('collateralChange', {
       type: 'Decimal',
@@ -87,7 +91,7 @@ export const PositionEventRef = builder.objectRef<PositionEventView>('PositionEv
     }),
     collateralAfter: t.expose('collateralAfter', {
       type: 'Decimal',
-      description: 'Collateral after it, whole tokens; of the known events only, see `isComplete`. Signed.',
+      description: 'Collateral after it, whole tokens; of the known events only. Signed.',
     }),
     debtAfter: t.expose('debtAfter', {
       type: 'Decimal',
@@ -208,7 +212,7 @@ const PositionHistoryRef = builder.objectRef<PositionHistoryRow>('PositionHistor
     gaps: t.field(
       gapsOf(
         historyGaps,
-        'Fields that are `null`, `events` that are not complete, and an `equityCurve` that does not reach until now',
+        'Fields that are `null`, `events` that are not complete, and a curve of the equity that does not reach until now',
       ),
     ),
   }),

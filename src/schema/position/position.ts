@@ -65,7 +65,7 @@ export const PositionFreshnessRef = builder.objectRef<Stamps>('PositionFreshness
   }),
 });
 
-const USD_OF = (field: string) => `\`${field}\` in USD with 2 places. Signed.`;
+const USD_OF = (field: string) => `\`${field}\` in USD with 2 places.`;
 
 const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').implement({
   description:
@@ -94,12 +94,12 @@ const CloseNowRef = builder.objectRef<FormattedClosing>('PositionCloseNow').impl
     pnlBeforeFeeUsd: t.expose('pnlBeforeFeeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: USD_OF('pnlBeforeFee'),
+      description: `${USD_OF('pnlBeforeFee')} Signed.`,
     }),
     pnlAfterFeeUsd: t.expose('pnlAfterFeeUsd', {
       type: 'Decimal',
       nullable: true,
-      description: USD_OF('pnlAfterFee'),
+      description: `${USD_OF('pnlAfterFee')} Signed.`,
     }),
   }),
 });
@@ -129,7 +129,7 @@ type Fields = Parameters<Parameters<typeof builder.objectFields<typeof PositionR
 function identityFields(t: Fields) {
   return {
     positionIndex: t.exposeInt('id', {
-      description: 'Index of the position among those of the wallet on chain, as `manageLeveragePlan` takes it.',
+      description: 'Index of the position among those of the wallet on chain, by which it is managed.',
     }),
     positionId: t.expose('positionId', {
       type: 'PositionId',

@@ -21,7 +21,7 @@ LoopStrategyRef.implement({
     collateralApyPct: t.expose('collateralApyPct', {
       type: 'Decimal',
       description:
-        'APY of the collateral without incentives, percent; 0 by contract when its source is `NONE`. Rates of different kinds are listed together: implied until maturity (`YIELD_MARKET`), the mean of 7 days (`STABLE_INDEX`, `INCENTIVE_MARKET`), the last day (`AGGREGATOR`), paid now (`ON_CHAIN`). Signed.',
+        'APY of the collateral without incentives, percent; 0 by contract when it has no source. Rates of different kinds are listed together: implied until maturity (from a yield market), the mean of 7 days (from the stable index or an incentive market), the last day (from an aggregator), paid now (on chain). Signed.',
     }),
     collateralApySource: t.expose('collateralApySource', {
       type: ApySourceRef,

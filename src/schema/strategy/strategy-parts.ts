@@ -42,7 +42,7 @@ export const ExitLiquidityTierRef = builder.objectRef<Tier>('ExitLiquidityTier')
     tier: t.expose('value', { type: ExitTierRef, description: 'Verdict.' }),
     listingMaxPct: t.field({
       type: 'Decimal',
-      description: 'Percent lost at 100,000 USD above which the tier is `THIN`.',
+      description: 'Percent lost at 100,000 USD above which the tier is the thinnest.',
       resolve: ({ thresholds }) => thresholds.listingMaxPct,
     }),
     cleanMaxPct: t.field({

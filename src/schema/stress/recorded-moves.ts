@@ -18,6 +18,7 @@ export const RecordedMoveRef = builder.objectRef<RecordedMove>('RecordedMove').i
     windowDays: t.expose('windowDays', {
       type: 'Int',
       description: `Length of the window, ${WINDOW_DAYS.join(', ')} days.`,
+      extensions: { jsonSchema: { minimum: 1 } },
     }),
     survived: t.exposeBoolean('survived', {
       nullable: true,

@@ -46,7 +46,7 @@ const AffordabilityRef = builder.enumType('DeleverageAffordability', {
 
 const StepRef = builder.objectRef<DeleverageStep>('DeleverageStep').implement({
   description:
-    'One transaction of an option. `manageLeveragePlan` builds it with this action and amount, when the step before it has been mined.',
+    'One transaction of an option. It is built as a managing action with this action and amount, when the step before it has been mined.',
   fields: (t) => ({
     action: t.expose('action', { type: DeleverageActionRef, description: 'The action to build.' }),
     token: t.expose('token', { type: TokenRef, description: 'Token of the amount.' }),
@@ -57,7 +57,7 @@ const StepRef = builder.objectRef<DeleverageStep>('DeleverageStep').implement({
       resolve: ({ token, amount }) => formatUnitsPlain(amount, token.decimals),
     }),
     isFull: t.exposeBoolean('isFull', {
-      description: 'Whether the whole debt is repaid: build `repayAll`, without an amount.',
+      description: 'Whether the whole debt is repaid: build it as a full repayment, without an amount.',
     }),
     fromProceeds: t.exposeBoolean('fromProceeds', {
       description: 'Whether it is paid with the proceeds of the step before it, and not by the wallet.',
@@ -131,7 +131,7 @@ const UnderWaterRef = builder.objectRef<UnderWaterView>('PositionUnderWater').im
   description:
     "A debt above the value of its collateral at the oracle's price. A payment into the position gives the excess to the lenders; the owner does not have to pay it.",
   fields: (t) => ({
-    code: t.expose('code', { type: ReasonRef, description: 'Always `UNDER_WATER`.' }),
+    code: t.expose('code', { type: ReasonRef, description: 'Always the code of a position under water.' }),
     debtAmount: t.expose('debt', { type: 'Decimal', description: 'The debt. Whole loan tokens.' }),
     collateralValueAmount: t.expose('collateralValue', {
       type: 'Decimal',

@@ -3,13 +3,15 @@ import type { Estimate, EstimateAction, WorstCaseView } from '../../resolvers/tr
 import { MAX_COSTS } from '../../shared/contract/list-bounds.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { FormattedCost } from '../../transactions/equity/index.ts';
-import type { BeforeAfter, CostKind, Liquidation } from '../../transactions/index.ts';
+import { type BeforeAfter, type CostKind, type Liquidation, MAX_SLIPPAGE } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';
 import { ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { TokenRef } from '../refs.ts';
 import { bpsOfRatio, MAX_ISSUES, type OnChain, PlanIssueRef } from './plan-issue.ts';
+
+const MAX_SLIPPAGE_BPS = bpsOfRatio(MAX_SLIPPAGE).toNumber();
 
 const PlanActionRef = builder.enumType('PlanAction', {
   description: 'The action that a preview or plan is about.',
@@ -41,8 +43,7 @@ const CostKindRef = builder.enumType('CostKind', {
 });
 
 const CostRef = builder.objectRef<FormattedCost & OnChain>('Cost').implement({
-  description:
-    'One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`, e.g. `costs.0.valueUsd`.',
+  description: 'One cost, paid at once. `gaps` of the preview or plan explain a field that is `null`.',
   fields: (t) => ({
     kind: t.expose('kind', { type: CostKindRef, description: 'The purpose of the cost.' }),
     token: t.field({
@@ -138,16 +139,32 @@ export const RateChangeRef = builder.objectRef<BeforeAfter>('RateChange').implem
   }),
 });
 
+/** The worst case where there always is one. */
+export const WORST_CASE = {
+  type: WorstCaseRef,
+  description: 'The result for the wallet when every swap gives its minimum only.',
+} as const;
+
+/** The action of a preview or plan that is about some actions only; without any, about all. */
+export function planAction(...actions: readonly EstimateAction[]) {
+  return {
+    type: PlanActionRef,
+    description: 'The action.',
+    extensions: actions.length === 0 ? {} : { jsonSchema: { enum: actions } },
+  } as const;
+}
+
 export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement({
   description: 'The part that every preview and every plan has.',
   fields: (t) => ({
     chainId: t.expose('chainId', { type: 'ChainId', description: 'The chain.' }),
     strategyId: t.expose('strategyId', { type: 'StrategyId', description: 'The strategy: a market or a vault.' }),
-    action: t.expose('action', { type: PlanActionRef, description: 'The action.' }),
+    action: t.expose('action', planAction()),
     effectiveSlippageBps: t.field({
       type: 'Decimal',
       description:
         'Slippage that holds in the calldata, basis points: the requested one, or the part of it that a limit of the contracts leaves.',
+      extensions: { jsonSchema: { exclusiveMinimum: 0, maximum: MAX_SLIPPAGE_BPS } },
       resolve: ({ slippage }) => bpsOfRatio(slippage),
     }),
     costs: t.field({
@@ -162,11 +179,7 @@ export const EstimateRef = builder.interfaceRef<Estimate>('Estimate').implement(
       description:
         'Loss of all swaps together, their referral fees and the fee for moving liquidity included, percent of the equity with 2 places. Signed.',
     }),
-    worstCase: t.expose('worstCase', {
-      type: WorstCaseRef,
-      nullable: true,
-      description: 'The result for the wallet when every swap gives its minimum only.',
-    }),
+    worstCase: t.expose('worstCase', { ...WORST_CASE, nullable: true }),
     issues: t.field({
       type: [PlanIssueRef],
       complexity: { field: 1, multiplier: 3 },

@@ -14,13 +14,14 @@ import {
   ltvBeforeOf,
 } from '../../resolvers/transaction/position-preview.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
+import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
 import type { Path } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { CHAIN_OF_ID } from '../common/page.ts';
 import { PLAN_REFUSALS } from '../refusal/refusal.ts';
 import { builtField } from './built-field.ts';
-import { EstimateRef, formatLiquidation, LiquidationRef, RateChangeRef } from './estimate.ts';
+import { EstimateRef, formatLiquidation, LiquidationRef, planAction, RateChangeRef } from './estimate.ts';
 import { ManageLeverageInputRef, OpenLeverageInputRef } from './leverage-inputs.ts';
 import { TransactionPlanRef } from './plan.ts';
 import { PositionPreviewRef } from './position-preview.ts';
@@ -93,6 +94,7 @@ const PlannedLeverageRef = builder.interfaceRef<PlannedLeverageView>('PlannedLev
   description: 'What a plan that opens or manages a position decides, and the preview of a managed one.',
   interfaces: [EstimateRef],
   fields: (t) => ({
+    action: t.expose('action', planAction('open_leverage', ...MANAGE_ACTIONS)),
     path: t.expose('path', { type: PathRef, description: 'The contract function that the transaction runs.' }),
     positionIndex: t.field({
       type: 'Int',

@@ -123,7 +123,7 @@ export const PositionPreviewRef = builder.objectRef<PositionPreviewView>('Positi
       type: 'Decimal',
       nullable: true,
       description:
-        'Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. In percent of the equity it is more, see `totalSwapCostOfEquityPct`. Signed.',
+        'Loss of the swap of the loan alone (elsewhere of the only swap) against the reference price, percent of its value with 2 places. The total of the swaps in percent of the equity is more. Signed.',
       resolve: ({ preview }) => pctOrNull(preview.priceImpactPct),
     }),
     swapSource: t.field({

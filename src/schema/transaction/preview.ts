@@ -107,7 +107,7 @@ export const PreviewRef = builder.interfaceRef<PreviewView>('Preview').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'Time of the oldest quote behind the numbers, see `maxQuoteAgeSec`. A build never uses a quote again.',
+        'Time of the oldest quote behind the numbers. A build asks for new ones.',
       resolve: ({ quotesAsOfMs }) => quotesAsOfMs,
     }),
     note: t.exposeString('note', { description: 'The assumptions of the preview, in sentences.' }),

@@ -296,7 +296,7 @@ describe('facts missing in the catalog', () => {
     [{ yieldSource: undefined, apySource: 'none' }, ['collateral.yieldSource NOT_APPLICABLE']],
     [{ yieldSource: undefined, apySource: 'onchain' }, ['collateral.yieldSource NOT_MEASURED']],
     [{ description: undefined }, ['collateral.description NOT_MEASURED']],
-    [{ maturity: undefined }, ['', 'Date', 'DaysLeft'].map((part) => `collateral.maturity${part} NOT_APPLICABLE`)],
+    [{ maturity: undefined }, ['', 'DaysLeft'].map((part) => `collateral.maturity${part} NOT_APPLICABLE`)],
     [{ underlying: undefined, isPt: true }, ['collateral.underlying NOT_MEASURED']],
     [{ underlying: undefined, isPt: false }, ['collateral.underlying NOT_APPLICABLE']],
     [{ points: undefined }, ['pointsIncentive NOT_MEASURED']],

@@ -464,6 +464,7 @@ export const ROWS = {
         "yieldPositionIds",
         "position",
         "costs",
+        "worstCase",
         "slippage",
         "issues",
         "note"
@@ -596,7 +597,8 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "address"
+        "address",
+        "csv"
       ]
     }
   },
