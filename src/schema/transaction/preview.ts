@@ -106,8 +106,7 @@ export const PreviewRef = builder.interfaceRef<PreviewView>('Preview').implement
     quotesAsOf: t.field({
       type: 'DateTime',
       nullable: true,
-      description:
-        'Time of the oldest quote behind the numbers. A build asks for new ones.',
+      description: 'Time of the oldest quote behind the numbers. A build asks for new ones.',
       resolve: ({ quotesAsOfMs }) => quotesAsOfMs,
     }),
     note: t.exposeString('note', { description: 'The assumptions of the preview, in sentences.' }),
