@@ -26,7 +26,7 @@ export const providerSettings = {
   UPSTREAM_LIMITS: providerLimits
     .optional()
     .describe(
-      'Limits of providers whose plan is another than the public one: COINGECKO=500/minute,500000/month PENDLE=500/minute. The names are those of the settings; ALL is every other provider. Windows: 10s, minute, week, month.',
+      'Limits of providers whose plan is another than the public one: COINGECKO=500/minute,500000/month PENDLE=500/minute,1000000/week. The names are those of the settings; ALL is every other provider. Windows: 10s, minute, week, month; one that is not named has no limit. What a provider states can lower them, and does not raise them.',
     ),
   PENDLE_URL: url
     .default('https://api-v2.pendle.finance/core')

@@ -32,3 +32,15 @@ it.each([
 ])('behavior: warns of %s', async (_name, settings, warning) => {
   expect(complaints(await providers(settings))).toContain(warning);
 });
+
+it.each([
+  [
+    'KYBERSWAP=20/10s',
+    'its headers permit 30 requests per 10 s with this client id; UPSTREAM_LIMITS keeps it to 20 requests per 10 s',
+  ],
+  ['KYBERSWAP=30/10s', 'its headers permit 30 requests per 10 s with this client id, as set in UPSTREAM_LIMITS'],
+  ['PENDLE=100/minute', 'its headers permit 30 requests per 10 s with this client id: the public tier'],
+])('behavior: says that the setting %s is in force', async (UPSTREAM_LIMITS, found) => {
+  const { lines } = await providers({ UPSTREAM_LIMITS });
+  expect(lines.filter(({ subject }) => subject === 'KYBERSWAP_URL').map((line) => line.found)).toContain(found);
+});

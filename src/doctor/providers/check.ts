@@ -147,7 +147,7 @@ function describeProvider(
       provider,
       limits: rules.limits,
       hasKey: apiKey !== undefined,
-      isConfigured: deps.env.UPSTREAM_LIMITS !== undefined,
+      isSet: rules.isSet === true,
       exchanges,
       refreshes,
     }),

@@ -16,7 +16,8 @@ export interface PlanInput {
   readonly limits: Limits;
   /** The key, or the client id. */
   readonly hasKey: boolean;
-  readonly isConfigured: boolean;
+  /** Whether they are those of UPSTREAM_LIMITS. */
+  readonly isSet: boolean;
   readonly exchanges: readonly RecordedExchange[];
   readonly refreshes: readonly Refresh[];
 }
@@ -28,7 +29,7 @@ export function describePlan(make: LineMaker, input: PlanInput): readonly Line[]
   return [tierOf(make, input), ...WINDOW_NAMES.flatMap((window) => forecastOf(make, window, input))];
 }
 
-function tierOf(make: LineMaker, { provider, limits, hasKey, isConfigured, exchanges }: PlanInput): Line {
+function tierOf(make: LineMaker, { provider, limits, hasKey, isSet, exchanges }: PlanInput): Line {
   const { unit, isPublished } = PLANS[provider];
   const [shortest] = WINDOW_NAMES.filter((name) => limits[name] !== undefined);
   const stated = new Map(
@@ -41,7 +42,7 @@ function tierOf(make: LineMaker, { provider, limits, hasKey, isConfigured, excha
   const access = hasKey ? (provider === 'kyberswap' ? 'with this client id' : 'with a key') : 'without a key';
   const counted = listOf(Object.entries(limits) as [WindowName, number][], unit);
   if (stated.size === 0) {
-    const source = isConfigured ? 'as set in UPSTREAM_LIMITS' : isPublished ? `its plan ${access}` : 'an estimate';
+    const source = isSet ? 'as set in UPSTREAM_LIMITS' : isPublished ? `its plan ${access}` : 'an estimate';
     return make.ok('tier', `its headers state no limit: ${counted} are counted on, ${source}`);
   }
   const found = `its headers permit ${listOf([...stated], unit)} ${access}`;
@@ -51,7 +52,15 @@ function tierOf(make: LineMaker, { provider, limits, hasKey, isConfigured, excha
     return make.warning(
       'tier',
       `${found}, less than the ${counted} that were counted on`,
-      'The service keeps to the headers. Check the key or the client id, or register one for a larger tier.',
+      isSet
+        ? 'The service keeps to the headers. Check the key or the client id, or correct UPSTREAM_LIMITS.'
+        : 'The service keeps to the headers. Check the key or the client id, or register one for a larger tier.',
+    );
+  }
+  if (isSet) {
+    return make.ok(
+      'tier',
+      larger ? `${found}; UPSTREAM_LIMITS keeps it to ${counted}` : `${found}, as set in UPSTREAM_LIMITS`,
     );
   }
   return make.ok('tier', larger ? `${found}: a larger tier than the public one` : `${found}: the public tier`);
