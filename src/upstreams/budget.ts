@@ -107,7 +107,7 @@ const MAX_HOLD_MS = 300_000;
 const CLOCK_DIFFERENCE_MS = 5_000;
 /** A stated limit above this is taken for a mistake. */
 const MAX_STATED = 1_000_000;
-/** A request that is said to have cost more than this many times what is known counts as that many. */
+/** A request that is said to have cost more than this many times what is known, or less than this part of it, counts as so much. */
 const MAX_COST_RATIO = 10;
 /** Kept hours: the running one, and those before it. */
 const HOURS = 24;
@@ -235,7 +235,7 @@ export function learn(
   const [shortest] = windowsOf(rules, state.stated);
   let next = state;
   if (told.spent !== undefined && told.spent !== cost) {
-    const spent = Math.min(told.spent, Math.max(1, cost) * MAX_COST_RATIO);
+    const spent = Math.min(Math.max(told.spent, cost / MAX_COST_RATIO), Math.max(1, cost) * MAX_COST_RATIO);
     next = charged(next, allowancesOf(rules, state.stated, traffic), spent - cost, nowMs);
   }
   for (const { window = shortest?.[0], limit, remaining, resetMs = 0 } of told.windows) {
