@@ -148,13 +148,15 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       try {
         await admission.admit(requestContext, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
-        params = await readGraphQL(request, requestContext, limits, knownNames, () =>
-          fairQueue.enter(countedClient(requestContext), requestContext.left),
-        );
+        let refusal: Error | null = null;
+        params = await readGraphQL(request, requestContext, limits, knownNames, async () => {
+          refusal = await fairQueue.enterOrRefusal(countedClient(requestContext), requestContext.left);
+        });
         // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);
         const cached = await cachedAnswer(params, requestContext, request.headers);
         if (cached) return await compressedAnswer(withDeprecations(cached, deprecations(params)), request.headers);
+        if (refusal !== null) throw refusal;
       } catch (error) {
         return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }

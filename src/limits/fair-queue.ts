@@ -16,6 +16,11 @@ export interface FairQueue {
    * too long; RateLimitedError when its tier has no place left
    */
   enter(client: CountedClient, left?: Left): Promise<void>;
+  /**
+   * The same for a request that a cache may answer without a turn: instead of waiting for too long it goes on at once, with the
+   * refusal for the case that no cache has the answer; `null` = it has its turn.
+   */
+  enterOrRefusal(client: CountedClient, left?: Left): Promise<NotReadyError | null>;
 }
 
 export interface FairQueueDeps {
@@ -49,6 +54,8 @@ const AT_ONCE = 2;
 const CLIENTS = 4;
 /** Weight of the latest turn in the mean of their durations. */
 const LATEST_TURN = 0.1;
+/** A turn counts as so much at most, so that one pause says nothing about the next turns, ms. */
+const LONGEST_TURN_MS = 500;
 
 interface Waiter {
   readonly go: () => void;
@@ -80,7 +87,7 @@ export function createFairQueue({ now, later, maxWaiting, maxTurnWaitMs, onOverl
   let admitted = 0;
 
   const next = (): void => {
-    const tookMs = now() - (beganMs ?? now());
+    const tookMs = Math.min(now() - (beganMs ?? now()), LONGEST_TURN_MS);
     beganMs = null;
     const first = waiting.next();
     meanTurnMs = first === undefined ? 0 : meanTurnMs + LATEST_TURN * (tookMs - meanTurnMs);
@@ -96,13 +103,13 @@ export function createFairQueue({ now, later, maxWaiting, maxTurnWaitMs, onOverl
     admitted = 0;
     later(next);
   };
-  const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<void> => {
+  const wait = (client: CountedClient, signal: AbortSignal | undefined): Promise<NotReadyError | null> => {
     const { tier, identity, network = identity } = client;
     const path = [tier, network, identity];
     const isNew = signal !== undefined && !begun.has(signal);
     if (isNew && maxTurnWaitMs && waiting.turnsOf(path) * meanTurnMs > maxTurnWaitMs) {
       report(true);
-      throw overloaded();
+      return Promise.resolve(overloaded());
     }
     const place = places.take(client);
     if ('limit' in place) throw full(client, place.limit);
@@ -112,7 +119,7 @@ export function createFairQueue({ now, later, maxWaiting, maxTurnWaitMs, onOverl
         signal?.removeEventListener('abort', leave);
         settle();
       };
-      const remove = waiting.add(path, { go: () => end(resolve) });
+      const remove = waiting.add(path, { go: () => end(() => resolve(null)) });
       const leave = (): void => {
         remove();
         end(() => reject(new CallerLeftError()));
@@ -121,20 +128,26 @@ export function createFairQueue({ now, later, maxWaiting, maxTurnWaitMs, onOverl
     });
   };
 
-  return {
-    async enter(client, left) {
-      if (beganMs === null) begin();
-      const signal = left?.();
-      if (signal?.aborted) throw new CallerLeftError();
-      if (waiting.isEmpty && admitted < AT_ONCE && now() - (beganMs ?? 0) < SLICE_MS) {
-        admitted += 1;
-        if (signal) begun.add(signal);
-        return;
-      }
-      await wait(client, signal);
-      if (signal) begun.add(signal);
+  const enterOrRefusal = async (client: CountedClient, left?: Left): Promise<NotReadyError | null> => {
+    if (beganMs === null) begin();
+    const signal = left?.();
+    if (signal?.aborted) throw new CallerLeftError();
+    if (waiting.isEmpty && admitted < AT_ONCE && now() - (beganMs ?? 0) < SLICE_MS) {
+      admitted += 1;
+    } else {
+      const refusal = await wait(client, signal);
+      if (refusal !== null) return refusal;
       // It may have left in the turn that began its work.
       if (signal?.aborted) throw new CallerLeftError();
+    }
+    if (signal) begun.add(signal);
+    return null;
+  };
+  return {
+    enterOrRefusal,
+    async enter(client, left) {
+      const refusal = await enterOrRefusal(client, left);
+      if (refusal !== null) throw refusal;
     },
   };
 }

@@ -48,7 +48,7 @@ async function streamOf(kind: 'anonymous' | 'key', affordable: number) {
         return points;
       },
     },
-    fairQueue: { enter: async () => void steps.push('wait') },
+    fairQueue: { enter: async () => void steps.push('wait'), enterOrRefusal: async () => null },
     formatError: (error, correlationId) => toGraphQLError(error, correlationId, silentLogger),
   });
   const caller = kind === 'key' ? { kind, keyId: 'k', tier: 'partner' } : { kind };

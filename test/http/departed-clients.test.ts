@@ -16,15 +16,16 @@ function heldQueue() {
   const queue = createFairQueue({ now: () => nowMs, later: (work) => void turns.push(work), maxWaiting: 100 });
   let waiting = 0;
   let isHeld = true;
+  const counted = <T>(entered: Promise<T>): Promise<T> => {
+    waiting += 1;
+    return entered.finally(() => {
+      waiting -= 1;
+    });
+  };
   return {
     queue: {
-      enter: async (...args: Parameters<typeof queue.enter>) => {
-        const entered = queue.enter(...args);
-        waiting += 1;
-        await entered.finally(() => {
-          waiting -= 1;
-        });
-      },
+      enter: (...args: Parameters<typeof queue.enter>) => counted(queue.enter(...args)),
+      enterOrRefusal: (...args: Parameters<typeof queue.enter>) => counted(queue.enterOrRefusal(...args)),
     },
     get waiting() {
       return waiting;

@@ -10,6 +10,7 @@ function world(onOverload?: (isOverloaded: boolean) => void) {
   const queue = createFairQueue({ now: () => nowMs, later, maxWaiting: 100, maxTurnWaitMs: 1_000, onOverload });
   const started: string[] = [];
   return {
+    queue,
     started,
     get turns() {
       return turns.length;
@@ -228,6 +229,22 @@ describe('more requests than can be answered in time', () => {
     await settled();
     expect(all.started).toContain('new: NotReadyError');
     expect(all.started).not.toContain('second: NotReadyError');
+  });
+
+  test('behavior: a request that a cache may answer goes on at once, with the refusal for the case that none does', async () => {
+    const { queue } = await busy(20, 60, (i) => `client ${i % 20}`);
+    const refusal = await queue.enterOrRefusal({ tier: 'anonymous', identity: 'another' }, exchange);
+    expect(refusal?.message).toContain('more requests than it can answer');
+  });
+
+  test('behavior: one pause of a minute refuses nobody', async () => {
+    const { enter, started, turn, work } = await busy(3, 10, (i) => `client ${i % 3}`);
+    work(60_000);
+    await turn();
+    started.splice(0);
+    enter('another', 'another', {}, exchange());
+    await settled();
+    expect(started).toEqual([]);
   });
 
   test('behavior: reports the first refusal, and the end of the queue', async () => {

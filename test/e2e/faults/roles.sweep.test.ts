@@ -70,7 +70,7 @@ describe.skipIf(skipped !== null)(skipped ?? 'roles', () => {
   });
 
   test('behavior: a user of Redis with the rights of the guide suffices, and every line of the log is JSON', async () => {
-    const [, rights = ''] = /^ACL SETUSER (spiral on .*)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+    const [, rights = ''] = /^user (spiral on .*)$/m.exec(readFileSync('deploy/redis.acl', 'utf8')) ?? [];
     await redis.call('ACL', 'SETUSER', ...rights.replace('PASSWORD', 'secret').split(' '));
     const user = cluster.redis.url.replace('//', '//spiral:secret@');
     const service = await cluster.spawn({ ROLE: 'api', REDIS_URL: user });
