@@ -70,12 +70,11 @@ export function createExitLiquidityWarmer(
 ): Warmer {
   const { snapshot, clock, concurrency = CONCURRENCY } = deps;
   const { chainId } = chain;
-  const collaterals = sellable(chain);
-
   /** Tokens without a measurement or with a failed one, all that are too old, and the oldest of the others. */
   const due = (): Token[] => {
     const { items, failures } = snapshot.facts(chainId).groups.exitLiquidity;
     const asOfMs = ({ address }: Token): number => (failures.has(address) ? 0 : (items.get(address)?.asOfMs ?? 0));
+    const collaterals = sellable(chain, clock.now());
     const oldestFirst = collaterals.toSorted((a, b) => asOfMs(a) - asOfMs(b));
     const overdue = oldestFirst.filter((token) => clock.now() - asOfMs(token) >= everySec * 1_000);
     return oldestFirst.slice(0, Math.max(overdue.length, Math.ceil(collaterals.length / RUNS_PER_SWEEP)));
@@ -108,7 +107,7 @@ export function createExitLiquidityWarmer(
     phase: 2,
     run: async (signal: AbortSignal, mode: RunMode) => {
       const attemptedAtMs = clock.now();
-      const queue = mode === 'all' ? [...collaterals] : due();
+      const queue = mode === 'all' ? sellable(chain, clock.now()) : due();
       const failures = new Map<string, Omit<Failure, 'sinceMs'>>();
       let measured = 0;
       let refused: unknown;
@@ -226,8 +225,15 @@ async function sweepToken(
   return { sweep: { slippagePct: slippagePct as ExitSweep['slippagePct'] }, quotedMs };
 }
 
-/** The collaterals that are quoted: each once, without the stablecoin itself and tokens without a known venue. */
-export function sellable(chain: Chain): readonly Token[] {
+/**
+ * The collaterals that are quoted: each once, without the stablecoin itself and tokens without a known venue. That of the most
+ * markets is the first, so that most strategies are measured soon after a start; those of matured ones are not listed.
+ */
+export function sellable(chain: Chain, nowMs: number): Token[] {
   const tokens = new Map(chain.markets.map(({ collateral }) => [collateral.address, collateral]));
-  return [...tokens.values()].filter((token) => token.address !== chain.stable.address && !token.noSwapRoute);
+  const marketsOf = ({ address, maturity = Number.POSITIVE_INFINITY }: Token): number =>
+    maturity * 1_000 > nowMs ? chain.markets.filter(({ collateral }) => collateral.address === address).length : 0;
+  return [...tokens.values()]
+    .filter((token) => token.address !== chain.stable.address && !token.noSwapRoute)
+    .toSorted((a, b) => marketsOf(b) - marketsOf(a));
 }

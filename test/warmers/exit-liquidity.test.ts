@@ -20,7 +20,7 @@ describe('exit-liquidity', () => {
         return { amountOut: (atPar(request.chain, request.tokenIn, request.amountIn) * 995n) / 1000n };
       },
     };
-    expect(await w.run('exit-liquidity:1')).toMatchObject({ items: sellable(ethereum).length, failures: 0 });
+    expect(await w.run('exit-liquidity:1')).toMatchObject({ items: sellable(ethereum, NOW_MS).length, failures: 0 });
     const sweep = w.facts().groups.exitLiquidity.items.get(sold)?.value.slippagePct;
     expect(Object.entries(sweep ?? {}).map(([size, loss]) => [size, loss?.toFixed() ?? null])).toEqual([
       ['100000', '0.5'],
@@ -73,7 +73,7 @@ describe('exit-liquidity', () => {
     };
     await w.run('exit-liquidity:1', 'due');
     expect([...requested].filter((address) => done.has(address))).toEqual([]);
-    expect(w.facts().groups.exitLiquidity.items.size).toBe(sellable(ethereum).length);
+    expect(w.facts().groups.exitLiquidity.items.size).toBe(sellable(ethereum, NOW_MS).length);
     expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
   });
 
@@ -97,7 +97,31 @@ describe('exit-liquidity', () => {
     expect(w.facts().groups.exitLiquidity.failures.size).toBe(0);
     left = Number.POSITIVE_INFINITY;
     const report = await w.run('exit-liquidity:1', 'due');
-    expect([report.items, report.resumeSec]).toEqual([sellable(ethereum).length - 10, undefined]);
+    expect([report.items, report.resumeSec]).toEqual([sellable(ethereum, NOW_MS).length - 10, undefined]);
+  });
+
+  test('behavior: a first sweep measures the collateral of the most markets first, and matured ones last', async () => {
+    for (const mode of ['all', 'due'] as const) {
+      const w = world();
+      await prime(w);
+      const requested: string[] = [];
+      const sound = w.ports.routes.route;
+      w.ports.routes = {
+        route: (request, options) => {
+          if (!requested.includes(request.tokenIn)) requested.push(request.tokenIn);
+          return sound(request, options);
+        },
+      };
+      const matured = ethereum.tokens.filter(({ maturity }) => maturity !== undefined && maturity * 1_000 <= NOW_MS);
+      await w.run('exit-liquidity:1', mode);
+      const marketsOf = (address: string) =>
+        matured.some((one) => one.address === address)
+          ? 0
+          : ethereum.markets.filter(({ collateral }) => collateral.address === address).length;
+      const counts = requested.map(marketsOf);
+      expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+      expect([counts[0], requested.length]).toEqual([3, sellable(ethereum, NOW_MS).length]);
+    }
   });
 
   test('behavior: a sweep is spread over its cadence, the oldest measurements first', async () => {
@@ -105,7 +129,7 @@ describe('exit-liquidity', () => {
     await prime(w);
     await w.run('exit-liquidity:1', 'due');
     const asOf = () => [...w.facts().groups.exitLiquidity.items.values()].map(({ asOfMs }) => asOfMs - NOW_MS);
-    const all = sellable(ethereum).length;
+    const all = sellable(ethereum, NOW_MS).length;
     expect(asOf()).toEqual(Array.from({ length: all }, () => 0));
     const perRun: number[] = [];
     for (let run = 0; run < 24; run += 1) {
