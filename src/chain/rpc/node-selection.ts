@@ -12,7 +12,7 @@ import type { Node } from './node.ts';
 const HEAD_TIMEOUT_MS = 2_000;
 /** A node may be this many blocks behind the others, */
 const MAX_BLOCKS_BEHIND = 3n;
-/** or this many seconds, because on a chain with four blocks a second nodes are rarely at the same height. */
+/** or this many seconds, because on a chain with ten blocks a second nodes are rarely at the same height. */
 const MAX_SEC_BEHIND = 2n;
 
 /** A node, and the block that a reading on it is at. */

@@ -33,7 +33,7 @@ export interface BlockWaits extends BlockWaitsPort {
   stop(): void;
 }
 
-/** How far ahead of the newest block a requested one may be: 25 s of the fastest chain. */
+/** How far ahead of the newest block a requested one may be: 10 s of a chain with a block every 0.1 s, the default of READ_WAIT_SEC. */
 const MAX_BLOCKS_AHEAD = 100n;
 
 /** Create the waits for blocks. All waits of a chain share one poll of its newest block. */
