@@ -149,9 +149,10 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
         await admission.admit(requestContext, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
         let refusal: Error | null = null;
-        params = await readGraphQL(request, requestContext, limits, knownNames, async () => {
+        const turn = async () => {
           refusal = await fairQueue.enterOrRefusal(countedClient(requestContext), requestContext.left);
-        });
+        };
+        params = await readGraphQL(request, requestContext, limits, knownNames, turn);
         // The admission has charged the first operation; the others are charged before parsing.
         if (Array.isArray(params)) await admission.charge(requestContext, (params.length - 1) * ADMISSION_POINTS);
         const cached = await cachedAnswer(params, requestContext, request.headers);
@@ -163,14 +164,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       const eventIds: (string | null)[] = [];
       const lastEventId = request.headers['last-event-id'];
       const readerLeft = leftSignal(res);
-      const context = {
-        params,
-        info: requestContext,
-        transport: 'graphql',
-        lastEventId,
-        eventIds,
-        readerLeft,
-      } as const;
+      const own = { params, info: requestContext, lastEventId, eventIds, readerLeft };
+      const context = { ...own, transport: 'graphql' } as const;
       const executed = await responseOf(await yoga.handleNodeRequestAndResponse(req, res, context), eventIds);
       const response = withDeprecations(executed, deprecations(params));
       return 'stream' in response ? response : compressedAnswer(response, request.headers);

@@ -61,7 +61,7 @@ describe.skipIf(whyNoChromium !== null)(
     test('a guide is a page in every look, and its list is reached by keyboard', async () => {
       const { page, leaving, errors } = await openPage(browser, service.url);
       await page.goto(`${service.url}/docs/partners`);
-      for (const href of ['#content', '../', 'guides', 'quickstarts', 'partners', 'mcp']) {
+      for (const href of ['#content', '../', 'guides', 'quickstarts', 'partners', 'positions']) {
         await page.keyboard.press('Tab');
         expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe(href);
       }
