@@ -133,7 +133,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     clock,
     logger,
     onBrokenAnswer: metrics?.brokenAnswer,
-    observe: (exchange) => void [metrics?.request(exchange), deps.observe?.(exchange)],
+    observe: observersOf(deps, core),
   });
   return {
     handler,
@@ -143,6 +143,14 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
       return unread.bytes;
     },
     close: () => gateway.close(),
+  };
+}
+
+/** Tell each exchange to the metrics, and to the observer of the application. */
+function observersOf({ observe }: AppDeps, { telemetry: { metrics } }: Core): NonNullable<AppDeps['observe']> {
+  return (exchange) => {
+    metrics?.request(exchange);
+    observe?.(exchange);
   };
 }
 
