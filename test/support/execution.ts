@@ -33,6 +33,12 @@ export interface ExecutionWorld {
   hasPosition(): Promise<boolean>;
 }
 
+/**
+ * Tests that this worker has begun. Its files share the plans that the client has started, and their clocks begin at one time: each
+ * test has a millisecond of its own, where tests advance the clock by whole seconds.
+ */
+let begun = 0;
+
 /** Start a service for the tests of a file. */
 export function useExecution(): ExecutionWorld {
   let service: TestService;
@@ -41,6 +47,7 @@ export function useExecution(): ExecutionWorld {
   let snapshots: Hex[];
   beforeAll(async () => {
     service = await startService({ sleep: passing(() => service) });
+    service.clock.advance(begun);
     client = createClient({ baseUrl: service.url, apiKey: 'local-partner' });
     vaults = equityVerbs(service);
   });
@@ -48,6 +55,7 @@ export function useExecution(): ExecutionWorld {
   const local = () => service.world.chains.on(1);
   beforeEach(async () => {
     // The chains go back after a test, and the plans that it has started stay started: those of the next one end a little later.
+    begun += 1;
     service.clock.advance(1);
     snapshots = await Promise.all([local().snapshot(), vaults.local.snapshot()]);
   });
