@@ -63,7 +63,7 @@ describe('listing rules about the deployed contract', () => {
       const check = checkOf(ofLoop(failed), rule);
       expect(check).toMatchObject({ passed: true, value: null });
       expect(check?.source).toBeUndefined();
-      expect(gapOf(ofLoop(failed), `visibility.${rule}`)).toMatchObject({
+      expect(gapOf(ofLoop(failed), `visibility.checks.${rule.toUpperCase()}`)).toMatchObject({
         reason: 'SOURCE_FAILED',
         sinceMs: timeout.sinceMs,
         message: check?.note,
@@ -71,7 +71,7 @@ describe('listing rules about the deployed contract', () => {
     }
     const uncompared = withItem(facts, 'tokenContract', yieldMarket.loan.address, { failure: timeout });
     expect(checkOf(ofLoop(uncompared), 'catalog_mismatch')).toMatchObject({ passed: true, value: null });
-    expect(gapOf(ofLoop(uncompared), 'visibility.catalog_mismatch')?.reason).toBe('SOURCE_FAILED');
+    expect(gapOf(ofLoop(uncompared), 'visibility.checks.CATALOG_MISMATCH')?.reason).toBe('SOURCE_FAILED');
   });
 
   test('behavior: one allowed venue suffices; an unknown one beside a refused one leaves the rule open', () => {

@@ -289,7 +289,7 @@ describe('a market', () => {
     const maturity = principal.collateral.maturity as number;
     expect(collateral.maturity).toBe(maturity);
     expect(strategyOf(facts, market.id).collateral.maturity).toBeNull();
-    expect(gapOf(strategyOf(facts, market.id), 'collateral.maturity')?.reason).toBe('NOT_APPLICABLE');
+    expect(gapOf(strategyOf(facts, market.id), 'collateral.maturesAt')?.reason).toBe('NOT_APPLICABLE');
   });
 });
 

@@ -57,7 +57,7 @@ describe('visibilityOf', () => {
     const strategy = strategyOf(swept, market.id);
     expect(strategy).toMatchObject({ noSwapRoute: true, visibility: { visible: false } });
     expect(strategy.spiralHints?.exitLiquidityTier?.value).toBe('thin');
-    expect(gapOf(strategy, 'exitLiquidity.slippagePct.100000')?.reason).toBe('NONE');
+    expect(gapOf(strategy, 'exitLiquidity.slippages.100000')?.reason).toBe('NONE');
   });
 
   test('behavior: requires more than the minimum days before maturity', () => {

@@ -48,14 +48,14 @@ describe('fields of a market', () => {
     const template = 'https://m/{chainId}/{marketId}/{chainId}';
     expect(links({ appUrl: 'https://a', marketUrlTemplate: template })).toEqual([
       { app: 'https://a/strategies/s?chainId=1', market: page },
-      ['links.yieldSource'],
+      ['links.yieldSourceUrl'],
     ]);
     expect(links({ marketUrlTemplate: template })).toEqual([
       { app: undefined, market: page },
-      ['links.app', 'links.yieldSource'],
+      ['links.appUrl', 'links.yieldSourceUrl'],
     ]);
-    expect(links({ appUrl: 'https://a' })[1]).toEqual(['links.market', 'links.yieldSource']);
-    expect(links({})).toEqual([undefined, ['links.app', 'links.market', 'links.yieldSource']]);
+    expect(links({ appUrl: 'https://a' })[1]).toEqual(['links.marketUrl', 'links.yieldSourceUrl']);
+    expect(links({})).toEqual([undefined, ['links.appUrl', 'links.marketUrl', 'links.yieldSourceUrl']]);
   });
 
   test('behavior: an unknown exit is no route, with its reason', () => {
@@ -77,18 +77,27 @@ describe('fields of a market', () => {
     const missing = withItem(facts, 'exitLiquidity', market.collateral.address, { failure: timeout });
     const strategy = strategyOf(missing, market.id);
     expect(strategy.spiralHints?.exitLiquidityTier).toBeUndefined();
-    for (const field of ['spiralHints.exitLiquidityTier', 'exitLiquidity', 'freshness.exitLiquidity', 'noSwapRoute']) {
+    for (const field of ['exitLiquidityTier', 'exitLiquidity', 'freshness.exitLiquidity', 'noSwapRoute']) {
       expect(gapOf(strategy, field)).toMatchObject({ reason: 'SOURCE_FAILED', sinceMs: timeout.sinceMs });
     }
-    expect(gapOf(strategyOf(facts, market.id), 'spiralHints.exitLiquidityTier')).toBeUndefined();
+    expect(gapOf(strategyOf(facts, market.id), 'exitLiquidityTier')).toBeUndefined();
   });
 
   test('gapsOfStrategy: limits and the effective APY are parts of other fields', () => {
     const fields = (field: string) => gapsOfStrategy({ field, reason: 'NONE', message: 'm' }).map((one) => one.field);
-    expect(['effectiveCollateralApyPct', 'maxLtvPct', 'safeLtvPct', 'other'].map(fields)).toEqual([
+    expect(
+      [
+        'effectiveCollateralApyPct',
+        'ltvLimits.maxPct',
+        'means.collateralApy',
+        'means.leverageApy.avg30dPct',
+        'other',
+      ].map(fields),
+    ).toEqual([
       ['totalCollateralApyPct', 'leverageLadder', 'defaultLeverage'],
-      ['ltvPct.max', 'maxLeverage'],
-      ['ltvPct.safe'],
+      ['ltvLimits.maxPct', 'maxLeverage'],
+      ['collateralApyMeans'],
+      ['historicalLeverageApyPct.avg30dPct'],
       ['other'],
     ]);
   });
@@ -229,22 +238,15 @@ describe('a vault', () => {
     const silent = withItem(complete, 'deployment', DEPLOYMENT_KEY, { failure: timeout });
     expect(gapsWith(silent).filter((field) => !before.includes(field) && !field.startsWith('visibility'))).toEqual([
       ...['fees.yieldFeePct', 'fees.treasury', 'fees.freshness'],
-      ...['collateralApyPct', 'equityVault.yieldLegApyPct', 'totalCollateralApyPct'],
+      ...['yieldLegApyPct', 'totalCollateralApyPct'],
     ]);
     const unpaid = withItem(complete, 'incentives', vault.yieldMarket.id, { failure: timeout });
     expect(gapsWith(unpaid).filter((field) => !before.includes(field))).toEqual([
-      ...[
-        'inputFreshness.incentives',
-        'leverageLadder',
-        'defaultLeverage',
-        'collateralApyPct',
-        'equityVault.yieldLegApyPct',
-        'totalCollateralApyPct',
-      ],
+      ...['freshness.incentives', 'leverageLadder', 'defaultLeverage', 'yieldLegApyPct', 'totalCollateralApyPct'],
     ]);
     const young = withItem(complete, 'borrowHistory', vault.yieldMarket.id, { failure: timeout });
     expect(gapsWith(young).filter((field) => !before.includes(field))).toEqual([
-      ...['historicalLeverageApyPct', 'yieldSustainabilityPct'],
+      ...['historicalLeverageApyPct', 'yieldLegApyMeans'],
     ]);
   });
 

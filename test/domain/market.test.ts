@@ -27,7 +27,7 @@ describe('composeMarket', () => {
     expect(composed(wide)?.safeLtvPct.toFixed()).toBe('88.25');
     expect(strategyOf(wide, market.id)).toMatchObject({ ltvPct: { max: '89.00', safe: '88.25' }, maxLeverage: '9.1' });
     expect(composed(wide)?.gaps.filter(({ field }) => field.endsWith('LtvPct'))).toEqual([]);
-    const limited = ['ltvPct.max', 'maxLeverage', 'ltvPct.safe'];
+    const limited = ['ltvLimits.maxPct', 'maxLeverage', 'ltvLimits.safePct'];
     const silent = { ...CONTRACT, liquidationBuffer: undefined };
     for (const [unknown, reason] of [
       [withItem(facts, 'deployment', DEPLOYMENT_KEY, { failure: timeout }), 'SOURCE_FAILED'],
@@ -36,7 +36,7 @@ describe('composeMarket', () => {
       const strategy = strategyOf(unknown, market.id);
       expect(strategy.ltvPct).toMatchObject({ max: '91.25', safe: '90.50' });
       for (const field of limited) expect(gapOf(strategy, field)).toMatchObject({ reason });
-      expect(gapOf(strategy, 'ltvPct.max')?.message).toContain('0.25 points');
+      expect(gapOf(strategy, 'ltvLimits.maxPct')?.message).toContain('0.25 points');
     }
   });
 
@@ -165,7 +165,7 @@ describe('composeMarket', () => {
       withItem(completeFacts(ethereum), 'price', market.loan.address, { value: { usd: new Decimal(0) } }),
       market.id,
     );
-    for (const field of ['loan.priceUsd', 'supplyUsd', 'liquidityUsd', 'publicAllocatorLiquidityUsd']) {
+    for (const field of ['loanPrice', 'supplyUsd', 'liquidityUsd', 'publicAllocatorLiquidityUsd']) {
       expect(gapOf(strategy, field)?.reason).toBe('IMPLAUSIBLE');
     }
     expect(strategy.liquidityUsd).toBeUndefined();

@@ -79,15 +79,20 @@ describe('composeStrategy', () => {
 
   const present = completeFacts(ethereum);
   const running = [{ id: '1', symbol: 'M', aprPct: new Decimal(1), startsAtMs: NOW_MS - DAY, endsAtMs: NOW_MS + DAY }];
-  /** A field of a strategy, or of its market. */
+  /** A field of a strategy, or of its market, by its name in the schema. */
   const read = (facts: ChainFacts, strategy: Strategy, field: string): unknown => {
     const composed = composeChain(chainOf(strategy.chainId), facts, PARAMS).lookup.markets.get(strategy.marketId);
     if (!composed) throw new Error('the market is not composed');
     const { market, collateralPrice, loanPrice, borrowIncentive, collateralIncentive } = composed;
+    const { yieldSustainabilityPct: means, spiralHints, links } = strategy;
     const shown = {
       ...strategy,
-      collateral: { ...market.collateral, priceUsd: collateralPrice?.value.usd },
-      loan: { priceUsd: loanPrice?.value.usd },
+      collateral: { ...market.collateral, maturesAt: market.collateral.maturity },
+      collateralPrice: collateralPrice?.value.usd,
+      loanPrice: loanPrice?.value.usd,
+      ...(strategy.kind === 'loop' ? { collateralApyMeans: means } : { yieldLegApyMeans: means }),
+      exitLiquidityTier: spiralHints?.exitLiquidityTier,
+      links: { marketUrl: links?.market, yieldSourceUrl: undefined },
       oracle: { type: market.oracleType },
       borrowIncentive,
       collateralIncentive,
@@ -99,8 +104,8 @@ describe('composeStrategy', () => {
 
   /** Each optional field: facts in which it has a value, in which it is not known, and why. */
   const table: readonly (readonly [string, ChainFacts, ChainFacts, string])[] = [
-    ['loan.priceUsd', present, withItem(present, 'price', key.loan, { failure: timeout }), 'SOURCE_FAILED'],
-    ['collateral.priceUsd', present, unpriced(present), 'NOT_MEASURED'],
+    ['loanPrice', present, withItem(present, 'price', key.loan, { failure: timeout }), 'SOURCE_FAILED'],
+    ['collateralPrice', present, unpriced(present), 'NOT_MEASURED'],
     ['supplyUsd', present, withItem(present, 'price', key.loan, { failure: timeout }), 'SOURCE_FAILED'],
     ['liquidityUsd', present, withItem(present, 'price', key.loan, {}), 'NOT_MEASURED'],
     [
@@ -129,13 +134,13 @@ describe('composeStrategy', () => {
       'TOO_SHORT',
     ],
     [
-      'yieldSustainabilityPct',
+      'collateralApyMeans',
       present,
       withItem(present, 'collateralApy', key.token, { value: { apyPct: new Decimal(6) } }),
       'NOT_MEASURED',
     ],
     [
-      'spiralHints.exitLiquidityTier',
+      'exitLiquidityTier',
       present,
       withItem(present, 'exitLiquidity', key.token, { failure: { ...timeout, reason: 'implausible' } }),
       'IMPLAUSIBLE',
@@ -160,7 +165,7 @@ describe('composeStrategy', () => {
     }
     expect(strategy.collateral.maturity).toBeNull();
     expect(gapOf(strategy, 'borrowIncentive')?.reason).toBe('NONE');
-    expect(gapOf(strategy, 'collateral.maturity')?.reason).toBe('NOT_APPLICABLE');
+    expect(gapOf(strategy, 'collateral.maturesAt')?.reason).toBe('NOT_APPLICABLE');
   });
 
   test('behavior: an unmeasured incentive does not lower the borrow APY', () => {
@@ -190,7 +195,7 @@ describe('composeStrategy', () => {
       'totalCollateralApyPct',
       'leverageLadder',
       'defaultLeverage',
-      'inputFreshness.incentives',
+      'freshness.incentives',
     ];
     for (const field of fields) expect([field, gapOf(strategy, field)?.reason]).toEqual([field, 'SOURCE_FAILED']);
     expect(gapOf(strategyOf(present, market.id), 'netBorrowApyPct')).toBeUndefined();
@@ -231,8 +236,8 @@ describe('composeStrategy', () => {
     const strategy = strategyOf(withItem(present, 'collateralApy', key.token, { value: young }), market.id);
     expect(strategy.yieldSustainabilityPct).toEqual({ avg30d: '6.20' });
     expect(strategy.historicalLeverageApyPct).toEqual({ avg30d: '32.33' });
-    expect(gapOf(strategy, 'yieldSustainabilityPct.avg60d')?.reason).toBe('TOO_SHORT');
-    expect(gapOf(strategy, 'historicalLeverageApyPct.avg90d')?.reason).toBe('TOO_SHORT');
+    expect(gapOf(strategy, 'collateralApyMeans.avg60dPct')?.reason).toBe('TOO_SHORT');
+    expect(gapOf(strategy, 'historicalLeverageApyPct.avg90dPct')?.reason).toBe('TOO_SHORT');
   });
 
   test('behavior: recorded incentives count in the averages, also when only they have changed', () => {
@@ -273,13 +278,12 @@ describe('composeStrategy', () => {
     });
     expect(Number(strategy.defaultLeverage.leverageApyPct)).toBeLessThan(0);
     expect(strategy.historicalLeverageApyPct?.avg90d).toBe('-5.52');
-    expect(gapOf(strategy, 'yieldSustainabilityPct')?.reason).toBe('NOT_APPLICABLE');
+    expect(gapOf(strategy, 'collateralApyMeans')?.reason).toBe('NOT_APPLICABLE');
   });
 
   test('behavior: every empty optional field of every strategy has a gap', () => {
     const optional = [
       'curator',
-      'yieldSustainabilityPct',
       'pointsIncentive',
       'quarterlyBorrowApyPct',
       'borrowIncentive',
@@ -288,23 +292,24 @@ describe('composeStrategy', () => {
       'liquidityUsd',
       'publicAllocatorLiquidityUsd',
       'historicalLeverageApyPct',
-      ...['project', 'yieldSource', 'description', 'priceUsd', 'maturity', 'underlying'].map((n) => `collateral.${n}`),
-      'loan.priceUsd',
+      ...['project', 'yieldSource', 'description', 'maturesAt', 'underlying'].map((n) => `collateral.${n}`),
+      'loanPrice',
       'oracle.type',
-      'spiralHints.exitLiquidityTier',
-      'links.market',
-      'links.yieldSource',
+      'exitLiquidityTier',
+      'links.marketUrl',
+      'links.yieldSourceUrl',
     ];
     for (const chain of [ethereum, robinhood]) {
       const facts = completeFacts(chain);
       for (const strategy of composeChain(chain, facts, PARAMS).strategies) {
-        for (const field of optional) {
+        const means = strategy.kind === 'loop' ? 'collateralApyMeans' : 'yieldLegApyMeans';
+        for (const field of [...optional, means]) {
           const value = read(facts, strategy, field);
           const explained = gapOf(strategy, field) !== undefined;
           expect([strategy.id, field, value === undefined || value === null]).toEqual([strategy.id, field, explained]);
         }
         const isLoop = strategy.kind === 'loop';
-        expect(gapOf(strategy, 'spiralHints.profile') !== undefined).toBe(isLoop && !strategy.spiralHints?.profile);
+        expect(gapOf(strategy, 'profile') !== undefined).toBe(isLoop && !strategy.spiralHints?.profile);
         const fields = strategy.gaps.map((gap) => gap.field);
         expect(new Set(fields).size).toBe(fields.length);
       }

@@ -86,11 +86,11 @@ describe('histories of a market', () => {
     const without = withItem(facts, 'collateralApy', principal.collateral.address, {});
     const matured = strategyOf(without, principal.id, ethereum, { ...PARAMS, nowMs });
     expect(gapOf(matured, 'historicalLeverageApyPct')?.reason).toBe('NOT_APPLICABLE');
-    expect(gapOf(matured, 'yieldSustainabilityPct')?.reason).toBe('NOT_APPLICABLE');
+    expect(gapOf(matured, 'collateralApyMeans')?.reason).toBe('NOT_APPLICABLE');
     const silent = withItem(facts, 'collateralApy', market.collateral.address, { value: { apyPct: new Decimal(5) } });
     const living = strategyOf(silent, market.id);
     expect(gapOf(living, 'historicalLeverageApyPct')?.reason).toBe('NOT_MEASURED');
-    expect(gapOf(living, 'yieldSustainabilityPct')?.reason).toBe('NOT_MEASURED');
+    expect(gapOf(living, 'collateralApyMeans')?.reason).toBe('NOT_MEASURED');
   });
 
   test('trailingOf: two points of one day count as their mean, days add up', () => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
 import { findMarket, listMarkets } from '../../src/resolvers/market/markets.ts';
 import { findStrategy, listStrategies } from '../../src/resolvers/strategy/strategies.ts';
-import { strategyGaps } from '../../src/resolvers/strategy/strategy-gaps.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
 import type { StrategyId } from '../../src/shared/ids.ts';
@@ -37,15 +36,6 @@ describe('listStrategies', () => {
     expect(page.edges.every(({ node }) => node.visibility.visible)).toBe(true);
     const apys = page.edges.map(({ node }) => Number(node.defaultLeverage.leverageApyPct));
     expect(apys).toEqual([...apys].sort((a, b) => b - a));
-  });
-
-  it('behavior: gaps of listing rules have the names of their enum, others stay', () => {
-    const [edge] = listStrategies({ first: 1 }, ctx).edges;
-    if (!edge) throw new Error('strategy expected');
-    const gap = (field: string) => ({ field, reason: 'NOT_MEASURED' as const, message: 'x' });
-    const gaps = strategyGaps({ ...edge.node, gaps: [gap('supplyUsd'), gap('visibility.liquidity')] });
-    expect(gaps.map(({ field }) => field)).toEqual(['supplyUsd', 'visibility.checks.LIQUIDITY']);
-    expect(strategyGaps({ ...edge.node, gaps: [] })).toEqual([]);
   });
 
   it('behavior: all pages give the whole list, under any filter and order', () => {

@@ -22,12 +22,11 @@ const APY_INPUTS: ReadonlySet<string> = new Set([
   'effectiveCollateralApyPct',
   'borrowApyPct',
   'netBorrowApyPct',
-  'ltvPct.safe',
   'fees.yieldFeePct',
-  'equityVault.yieldLegApyPct',
+  'yieldLegApyPct',
   'defaultLeverage',
   'leverageLadder',
-  'currentLeverageApyPct',
+  'leverageApyPct',
 ]);
 
 /** Find the state of a market at `nowMs`, computed once for all positions on it. */
@@ -57,7 +56,8 @@ function stateOf(market: ComposedMarket | undefined, nowMs: number): MarketState
   };
 }
 
-/** Whether an input of the APY is unknown. */
-export function hasApyGap(gaps: readonly Gap[]): boolean {
-  return gaps.some(({ field, reason }) => APY_INPUTS.has(field) && reason !== 'NONE' && reason !== 'NOT_APPLICABLE');
+/** Whether an input of the APY is unknown. @param own inputs that this APY has beside those of every one */
+export function hasApyGap(gaps: readonly Gap[], ...own: readonly string[]): boolean {
+  const isInput = (field: string) => APY_INPUTS.has(field) || own.includes(field);
+  return gaps.some(({ field, reason }) => isInput(field) && reason !== 'NONE' && reason !== 'NOT_APPLICABLE');
 }

@@ -208,7 +208,9 @@ function observeStrategy({ strategyId }: { readonly strategyId: StrategyId }, wo
   const { borrow, collateralApy } = strategy.freshness;
   const { prices, incentives } = strategy.inputFreshness;
   const { deployment } = strategy;
-  const isApyKnown = fresh([borrow, collateralApy, incentives], nowMs) && !hasApyGap(strategy.gaps);
+  // Its APY is the one at the safe LTV.
+  const isApyKnown =
+    fresh([borrow, collateralApy, incentives], nowMs) && !hasApyGap(strategy.gaps, 'ltvLimits.safePct');
   const isDeploymentKnown = fresh([deployment?.stamp], nowMs);
   const stale = [...groupsOfStrategy(strategy, world), ...(isDeploymentKnown ? [] : ['deployment' as const])];
   return {

@@ -14,7 +14,7 @@ const ASSUMED_INPUTS: Readonly<Record<string, StaleGroup>> = {
   collateralApyPct: 'collateralApy',
   effectiveCollateralApyPct: 'incentives',
   netBorrowApyPct: 'incentives',
-  safeLtvPct: 'deployment',
+  'ltvLimits.safePct': 'deployment',
   'fees.yieldFeePct': 'deployment',
 };
 

@@ -125,7 +125,7 @@ function ruleOf(
   [so, not]: readonly [so: string, not: string],
   why: () => Gap,
 ): Rule {
-  const gap = isSo === undefined ? assumed(`visibility.${name}`, INSTEAD[name], why()) : undefined;
+  const gap = isSo === undefined ? assumed(`visibility.checks.${name.toUpperCase()}`, INSTEAD[name], why()) : undefined;
   const check: VisibilityCheck = {
     name,
     passed: isSo !== true,

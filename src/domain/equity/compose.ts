@@ -154,37 +154,42 @@ function historicalNetApyPct(
   });
 }
 
-const YIELD_LEG_FIELDS = ['historicalLeverageApyPct'];
+const YIELD_LEG_FIELDS = ['means.leverageApy'];
 /** Fields of either market whose gap also applies to the net APY, because incentives are part of it. */
-const ASSUMED_LEG_FIELDS = ['effectiveCollateralApyPct', 'safeLtvPct'];
-const INPUT_FIELDS = ['inputFreshness.incentives', 'effectiveCollateralApyPct'];
+const ASSUMED_LEG_FIELDS = ['effectiveCollateralApyPct', 'ltvLimits.safePct'];
+const INPUT_FIELDS = ['freshness.incentives', 'effectiveCollateralApyPct'];
 /** The contract with the buffer and the fees holds the yield leg only, so these fields of the stock market do not apply. */
-const REPLACED_FIELDS = ['yieldSustainabilityPct', 'curator', 'maxLtvPct', 'safeLtvPct', 'fees', 'deployment'];
+const REPLACED_FIELDS = ['means.collateralApy', 'curator', 'ltvLimits', 'fees', 'deployment'];
 
 /**
  * The stock market's gaps apply to the vault, except those on fields that come from the yield leg: the yield leg's trailing
- * averages appear in both `yieldSustainabilityPct` and `historicalLeverageApyPct`.
+ * averages appear in both `yieldLegApyMeans` and `historicalLeverageApyPct`.
  */
 function vaultGaps(staticGaps: readonly Gap[], stock: ComposedMarket, yieldMarket: ComposedMarket): readonly Gap[] {
-  const rootOf = (field: string) => field.split('.')[0] ?? field;
-  const own = [...staticGaps, ...stock.gaps].filter(({ field }) => !REPLACED_FIELDS.includes(rootOf(field)));
+  const own = [...staticGaps, ...stock.gaps].filter(({ field }) => !isIn(field, REPLACED_FIELDS));
   for (const missing of yieldMarket.gaps) {
     if (INPUT_FIELDS.includes(missing.field) && !own.some(({ field }) => field === missing.field)) own.push(missing);
   }
-  own.push(...yieldMarket.gaps.filter(({ field }) => rootOf(field) === 'fees'));
-  const leg = yieldMarket.gaps.filter(({ field }) => YIELD_LEG_FIELDS.includes(rootOf(field)));
+  own.push(...yieldMarket.gaps.filter(({ field }) => isIn(field, ['fees'])));
+  const leg = yieldMarket.gaps.filter(({ field }) => isIn(field, YIELD_LEG_FIELDS)).flatMap(gapsOfStrategy);
   // The leg's APY is its market's APY with incentives at the safe LTV. The same number appears in both fields.
   const assumed = yieldMarket.gaps.find(({ field }) => ASSUMED_LEG_FIELDS.includes(field));
-  if (assumed) own.push(...['collateralApyPct', 'equityVault.yieldLegApyPct'].map((field) => ({ ...assumed, field })));
-  const known = new Set(own.map(({ field }) => field));
+  if (assumed) own.push({ ...assumed, field: 'yieldLegApyPct' });
+  const ofVault = own.flatMap(gapsOfStrategy);
+  const known = new Set(ofVault.map(({ field }) => field));
   return [
     // The stock market's own incentives are no part of the APY of the yield leg.
-    ...own.flatMap(gapsOfStrategy).filter(({ field }) => field !== 'totalCollateralApyPct'),
+    ...ofVault.filter(({ field }) => field !== 'totalCollateralApyPct'),
     ...(assumed ? [{ ...assumed, field: 'totalCollateralApyPct' }] : []),
     ...leg.filter(({ field }) => !known.has(field)),
     ...leg.map((missing) => ({
       ...missing,
-      field: missing.field.replace('historicalLeverageApyPct', 'yieldSustainabilityPct'),
+      field: missing.field.replace('historicalLeverageApyPct', 'yieldLegApyMeans'),
     })),
   ];
+}
+
+/** Whether a field is one of these, or below one. */
+function isIn(field: string, fields: readonly string[]): boolean {
+  return fields.some((of) => field === of || field.startsWith(`${of}.`));
 }

@@ -146,8 +146,8 @@ function stockPosition(
   }
   const price = stockPriceUsd(stock);
   if (!price || !value.usd) {
-    const known = stock.gaps.find(({ field }) => field === 'loan.priceUsd');
-    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the deposit token is unknown.');
+    const known = stock.gaps.find(({ field }) => field === 'loanPrice');
+    const missing = known ?? gap('loanPrice', 'NOT_MEASURED', 'The price of the deposit token is unknown.');
     for (const field of USD_FIELDS) gaps.push({ ...missing, field });
   }
   const ltvPct = value.ltvPct === null ? null : formatPct(value.ltvPct);
@@ -188,7 +188,7 @@ function liquidationFields(value: Valuation, price: Decimal | undefined, stock: 
 
 /** Net value and net APY of both legs. Loops that are not matched to the vault are listed as separate positions. */
 function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp: bigint, gaps: Gap[]) {
-  const fields = ['netValueUsd', 'currentNetApyPct'];
+  const fields = ['netValueUsd', 'netApyPct'];
   const unknown = (message: string) => {
     for (const field of fields) gaps.push(gap(field, 'NOT_MEASURED', message));
     return {};
@@ -229,7 +229,7 @@ function netApyField(
   gaps: Gap[],
 ): string | null {
   if (ltvPct === null) {
-    gaps.push(gap('currentNetApyPct', 'NOT_APPLICABLE', 'The oracle values the stock at zero.'));
+    gaps.push(gap('netApyPct', 'NOT_APPLICABLE', 'The oracle values the stock at zero.'));
     return null;
   }
   let [earned, equity] = [ZERO, ZERO];
@@ -248,7 +248,7 @@ const USD_FIELDS = ['stock.collateralUsd', 'stock.priceUsd', 'stock.liquidationP
 const STOCK_FIELDS = [
   'collateralUsd',
   'priceUsd',
-  'debtUsdg',
+  'debtAmount',
   'ltvPct',
   'ltvHeadroomPct',
   'liquidationPriceUsd',

@@ -21,7 +21,7 @@ export type GapReason =
 
 /** One empty field of an object, and why. The contract decides whether it is `null` or absent in REST. */
 export interface Gap {
-  /** Dotted path inside the object, e.g. `collateral.priceUsd`. */
+  /** Dotted path inside the object by the names of the schema, e.g. `collateral.maturesAt`. */
   readonly field: string;
   readonly reason: GapReason;
   /** One plain sentence. */

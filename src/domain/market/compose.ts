@@ -166,7 +166,7 @@ function effectiveApySource(market: Market, nowMs: number): CollateralApySource 
 function addPrices(composed: Draft, context: CompositionContext, gaps: Gap[]): void {
   const { market, liquidityAssets } = composed;
   const loan = loanPrice(market, context);
-  const collateral = tokenPrice(market.collateral, 'collateral.priceUsd', context);
+  const collateral = tokenPrice(market.collateral, 'collateralPrice', context);
   if (collateral.gap) gaps.push(collateral.gap);
   else composed.collateralPrice = collateral.price;
   const shared = sharedAssets(market, context);
@@ -205,9 +205,9 @@ function explainInputs(composed: Draft, context: CompositionContext, gaps: Gap[]
     price ? [stampOf(price, context.budgets.price)] : [],
   );
   if (first) stamps.prices = earliestStale(first, ...others);
-  else gaps.push(gapOfGroup('inputFreshness.prices', context.facts.groups.price, market.loan.address));
+  else gaps.push(gapOfGroup('freshness.prices', context.facts.groups.price, market.loan.address));
   if (stamps.incentives) return;
-  const missing = gapOfGroup('inputFreshness.incentives', context.facts.groups.incentives, market.id);
+  const missing = gapOfGroup('freshness.incentives', context.facts.groups.incentives, market.id);
   gaps.push(missing);
   for (const field of ['netBorrowApyPct', 'effectiveCollateralApyPct']) {
     gaps.push({ ...missing, field, message: `No incentive is counted. ${missing.message}` });
@@ -223,7 +223,7 @@ function explainLimits({ facts }: CompositionContext, gaps: Gap[]): void {
 function assumedLimits(group: GroupState<ContractDeployment>): readonly Gap[] {
   const missing = whyUnknown(group, 'liquidationBuffer');
   const message = `The documented buffer of ${LIQUIDATION_BUFFER_POINTS.toFixed()} points below liquidation is used. ${missing.message}`;
-  return ['maxLtvPct', 'safeLtvPct'].map((field) => ({ ...missing, field, message }));
+  return ['ltvLimits.maxPct', 'ltvLimits.safePct'].map((field) => ({ ...missing, field, message }));
 }
 
 function explainIncentive(

@@ -74,7 +74,7 @@ function average(input: Input, context: CompositionContext, gaps: Gap[]): Market
     const missing = facts.borrowHistory
       ? gap('', 'TOO_SHORT', 'Its borrow history is empty.', facts.borrowHistory.asOfMs)
       : gapOfGroup('', groups.borrowHistory, market.id);
-    gaps.push({ ...missing, field: 'quarterlyBorrowApyPct' }, { ...missing, field: 'historicalLeverageApyPct' });
+    gaps.push({ ...missing, field: 'quarterlyBorrowApyPct' }, { ...missing, field: 'means.leverageApy' });
     return { collateralApyPct };
   }
   const borrowEndMs = Math.min(facts.borrowHistory.asOfMs, context.nowMs);
@@ -112,7 +112,7 @@ function carryMeans(
 }
 
 function explainCollateral(input: Input, series: Trailing | undefined, means: WindowMeans, gaps: Gap[]): void {
-  const field = 'yieldSustainabilityPct';
+  const field = 'means.collateralApy';
   if (input.collateralApySource === 'none') {
     gaps.push(gap(field, 'NOT_APPLICABLE', 'The collateral has no yield of its own.'));
   } else if (!series) {
@@ -128,7 +128,7 @@ function explainCarry(
   context: CompositionContext,
   gaps: Gap[],
 ): void {
-  const field = 'historicalLeverageApyPct';
+  const field = 'means.leverageApy';
   const { facts } = context;
   if (carry) explainWindows(field, carry.leverageApyPct, gaps);
   else if (!recordedIncentives(facts, input.market.id)) gaps.push(incentivesGap(field, facts, input.market.id));
@@ -144,6 +144,6 @@ function explainWindows(field: string, means: WindowMeans, gaps: Gap[]): void {
     return;
   }
   for (const days of missing) {
-    gaps.push(gap(`${field}.avg${days}d`, reason, `The record does not cover ${days} days.`));
+    gaps.push(gap(`${field}.avg${days}dPct`, reason, `The record does not cover ${days} days.`));
   }
 }

@@ -47,7 +47,7 @@ export function isPlausiblePrice(usd: Decimal, pegged: boolean): boolean {
  * loan tokens would be circular.
  */
 export function loanPrice(market: Market, context: PriceContext): PriceOrGap {
-  return measuredPrice(market.loan, 'loan.priceUsd', context) ?? notMeasured(market.loan, 'loan.priceUsd', context);
+  return measuredPrice(market.loan, 'loanPrice', context) ?? notMeasured(market.loan, 'loanPrice', context);
 }
 
 /**

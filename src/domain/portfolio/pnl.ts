@@ -99,7 +99,7 @@ export function loopParts(input: LoopPnlInput): PnlParts {
   if (!composed) return allUnknown(gap('', 'NOT_MEASURED', 'Its market has not been measured yet.'));
   const price = composed.loanPrice?.value.usd;
   if (!price) {
-    const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
+    const known = composed.gaps.find(({ field }) => field === 'loanPrice');
     return allUnknown(known ?? gap('', 'NOT_MEASURED', 'The price of the loan token is unknown.'));
   }
   const usd = (assets: bigint) => fromUnits(assets, market.loan.decimals).times(price);

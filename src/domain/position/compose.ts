@@ -127,7 +127,7 @@ function addLtv(draft: Draft, value: Valuation, composed: PositionMarketValues, 
 function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
   if (ltvPct === null || ltvPct.gte(100)) {
     const message = 'The debt is at least the collateral value: there is no equity.';
-    for (const field of ['currentLeverage', 'currentLeverageApyPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
+    for (const field of ['leverage', 'leverageApyPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
     draft.currentLeverage = null;
     draft.currentLeverageApyPct = null;
     return;
@@ -136,13 +136,13 @@ function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMar
   draft.currentLeverage = formatLeverage(ltvPct);
   draft.currentLeverageApyPct = formatPct(exactApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, ltvPct));
   const uncounted = composed.gaps.find(({ field }) => field === 'netBorrowApyPct');
-  if (uncounted) gaps.push({ ...uncounted, field: 'currentLeverageApyPct' });
+  if (uncounted) gaps.push({ ...uncounted, field: 'leverageApyPct' });
 }
 
 function addUsd(draft: Draft, { usd }: Valuation, composed: PositionMarketValues, gaps: Gap[]): void {
   if (usd === null) {
-    const known = composed.gaps.find(({ field }) => field === 'loan.priceUsd');
-    const missing = known ?? gap('loan.priceUsd', 'NOT_MEASURED', 'The price of the loan token is unknown.');
+    const known = composed.gaps.find(({ field }) => field === 'loanPrice');
+    const missing = known ?? gap('loanPrice', 'NOT_MEASURED', 'The price of the loan token is unknown.');
     for (const field of USD_FIELDS) gaps.push({ ...missing, field });
     return;
   }
@@ -225,8 +225,8 @@ function addNothingLeft(draft: Draft, status: PositionStatus, gaps: Gap[]): void
 const RATIO_FIELDS = [
   'ltvPct',
   'ltvHeadroomPct',
-  'currentLeverage',
-  'currentLeverageApyPct',
+  'leverage',
+  'leverageApyPct',
   'liquidationPrice',
   'priceDropToLiquidationPct',
   'closeNow',
@@ -244,14 +244,14 @@ const USD_FIELDS = [
   'exitLiquidity.unwindSizeUsd',
   'exitLiquidity.exceedsCleanExitSize',
 ];
-const VALUE_FIELDS = ['netCollateral', 'amountLoan', ...RATIO_FIELDS, 'collateralUsd', 'debtUsd', 'netValueUsd'];
+const VALUE_FIELDS = ['netCollateralAmount', 'debtAmount', ...RATIO_FIELDS, 'collateralUsd', 'debtUsd', 'netValueUsd'];
 const TOKEN_FIELDS = [
-  'collateralSymbol',
-  'loanSymbol',
-  'amountLeveragedCollateral',
+  'collateralToken',
+  'loanToken',
+  'collateralAmount',
   'liquidationLtvPct',
-  'amountDepositedInLoanToken',
-  'amountReturnedInLoanToken',
+  'depositBasis',
+  'returnedAmount',
 ];
 
 function unknownFields(fields: readonly string[], message: string): readonly Gap[] {

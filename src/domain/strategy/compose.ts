@@ -26,7 +26,7 @@ const PERP_PROFILE = {
     'Signed yearly carry of the financed position: the yield of the collateral at this leverage less the cost of the debt. It excludes price changes of the collateral; a negative number is a cost.',
 } as const satisfies NonNullable<SpiralHints['profile']>;
 
-const NO_PROFILE = gap('spiralHints.profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.');
+const NO_PROFILE = gap('profile', 'NOT_APPLICABLE', 'The collateral follows the loan token.');
 
 /** Compose the strategy of a loop market with every field of the frozen contract. Empty fields are explained in `gaps`. */
 export function composeStrategy(composed: ComposedMarket, params: StrategyParams): Strategy {
@@ -108,12 +108,16 @@ function inputsOf({ prices, incentives }: ComposedMarket['stamps']): Strategy['i
  * fields.
  */
 export function gapsOfStrategy(missing: Gap): readonly Gap[] {
-  return FIELDS_OF_GAP[missing.field]?.map((field) => ({ ...missing, field })) ?? [missing];
+  const [, means = '', window = ''] = MEANS.exec(missing.field) ?? [];
+  const fields = window === '' ? FIELDS_OF_GAP[missing.field] : [`${FIELDS_OF_GAP[means]}${window}`];
+  return fields?.map((field) => ({ ...missing, field })) ?? [missing];
 }
+const MEANS = /^(means\.\w+)(\..+)$/;
 const FIELDS_OF_GAP: Readonly<Record<string, readonly string[]>> = {
   effectiveCollateralApyPct: ['totalCollateralApyPct', 'leverageLadder', 'defaultLeverage'],
-  maxLtvPct: ['ltvPct.max', 'maxLeverage'],
-  safeLtvPct: ['ltvPct.safe'],
+  'ltvLimits.maxPct': ['ltvLimits.maxPct', 'maxLeverage'],
+  'means.collateralApy': ['collateralApyMeans'],
+  'means.leverageApy': ['historicalLeverageApyPct'],
 };
 
 type Ladders = Pick<Strategy, 'leverageLadder' | 'defaultLeverage'>;
@@ -146,7 +150,7 @@ export function exitTierPart(
     return exitTierHint(sweep.value);
   }
   const missing = gapOf(composed, 'exitLiquidity');
-  if (missing) gaps.push({ ...missing, field: 'spiralHints.exitLiquidityTier' });
+  if (missing) gaps.push({ ...missing, field: 'exitLiquidityTier' });
   return undefined;
 }
 

@@ -94,6 +94,6 @@ export function formatNoRoute(field: string, known: boolean | null, missing: Gap
 export function explainExit(sweep: ExitSweep, gaps: Gap[]): void {
   for (const size of EXIT_SIZES_USD) {
     if (sweep.slippagePct[size] !== null) continue;
-    gaps.push(gap(`exitLiquidity.slippagePct.${size}`, 'NONE', 'There is no route at this size.'));
+    gaps.push(gap(`exitLiquidity.slippages.${size}`, 'NONE', 'There is no route at this size.'));
   }
 }

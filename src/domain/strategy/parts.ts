@@ -49,9 +49,9 @@ export function wadPct(fraction: bigint): string {
   return `${hundredths.slice(0, -2)}.${hundredths.slice(-2)}`;
 }
 
-const NO_YIELD_PAGE = gap('links.yieldSource', 'NOT_MEASURED', 'The curators have not provided it.');
-const NO_APP = gap('links.app', 'NOT_MEASURED', 'No app URL is configured.');
-const NO_MARKET_PAGE = gap('links.market', 'NOT_MEASURED', 'No market page is configured for this chain.');
+const NO_YIELD_PAGE = gap('links.yieldSourceUrl', 'NOT_MEASURED', 'The curators have not provided it.');
+const NO_APP = gap('links.appUrl', 'NOT_MEASURED', 'No app URL is configured.');
+const NO_MARKET_PAGE = gap('links.marketUrl', 'NOT_MEASURED', 'No market page is configured for this chain.');
 
 /** Make the links of a strategy from the templates, and explain the missing ones. */
 export function linksOf(

@@ -26,7 +26,7 @@ export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'l
 
 const OWN_MARKET = gap('curator', 'NOT_APPLICABLE', "The market is the service's own, not a partner's.");
 const NO_YIELD = gap('collateral.yieldSource', 'NOT_APPLICABLE', 'The collateral has no yield of its own.');
-const NO_MATURITY = ['collateral.maturity', 'collateral.maturityDaysLeft'].map((field) =>
+const NO_MATURITY = ['collateral.maturesAt', 'collateral.maturityDaysLeft'].map((field) =>
   gap(field, 'NOT_APPLICABLE', 'The token does not mature.'),
 );
 const NO_UNDERLYING = gap('collateral.underlying', 'NOT_APPLICABLE', 'The token is not a principal token.');

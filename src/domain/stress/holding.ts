@@ -119,6 +119,6 @@ function commonOf(
 function inputGaps(gaps: readonly Gap[]): readonly Gap[] {
   return gaps.flatMap((missing) => {
     if (missing.field === 'netBorrowApyPct') return [{ ...missing, field: 'rows' }];
-    return missing.field === 'maxLtvPct' ? [{ ...missing, field: 'projections' }] : [];
+    return missing.field === 'ltvLimits.maxPct' ? [{ ...missing, field: 'projections' }] : [];
   });
 }

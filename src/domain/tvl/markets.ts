@@ -44,7 +44,7 @@ export function tvlMarkets(chain: Chain, facts: ChainFacts): TvlMarkets {
       market,
       oracle,
       loanUsd: loan.price?.value.usd,
-      price: tokenPrice(market.collateral, 'collateral.priceUsd', context).price,
+      price: tokenPrice(market.collateral, 'collateralPrice', context).price,
     });
     markets.push({
       market,

@@ -2,7 +2,6 @@ import type { Strategy } from '../../domain/strategy/types.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketOf, tokensOf } from '../../resolvers/strategy/strategies.ts';
-import { strategyGaps } from '../../resolvers/strategy/strategy-gaps.ts';
 import { MAX_LADDER_RUNGS, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
@@ -81,7 +80,7 @@ StrategyRef.implement({
       description: 'Age of the facts, by group.',
       resolve: freshnessOf,
     }),
-    gaps: t.field(gapsOf((strategy) => strategyGaps(strategy))),
+    gaps: t.field(gapsOf(({ gaps }) => gaps)),
   }),
 });
 

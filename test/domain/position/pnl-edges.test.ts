@@ -118,7 +118,7 @@ describe('results', () => {
     expect(reason(parts({ row: row({ closedAtMs: null }) }))).toContain('the time of its end');
     expect(reason(parts({ row: row({ desiredLtvPct: null }) }))).toContain('LTV at its opening');
     expect(parts({ rewards: rewardsOf([]), row: null }).incentivesUsd).toEqual(d(0));
-    const known = { field: 'loan.priceUsd', reason: 'IMPLAUSIBLE', message: 'm' } as const;
+    const known = { field: 'loanPrice', reason: 'IMPLAUSIBLE', message: 'm' } as const;
     const unpriced = (gaps: readonly Gap[]) =>
       (parts({ composed: { ...composed, loanPrice: undefined, gaps } }).netValueUsd as Gap).reason;
     expect([unpriced([known]), unpriced([])]).toEqual(['IMPLAUSIBLE', 'NOT_MEASURED']);

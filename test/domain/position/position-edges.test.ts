@@ -122,7 +122,7 @@ describe('a position', () => {
   ])('behavior: with a debt of %s has a leverage of %s', (debt, currentLeverage, ltvPct) => {
     const shown = show({ borrowShares: shares(debt) }, plain());
     expect([shown.currentLeverage, shown.ltvPct]).toEqual([currentLeverage, ltvPct]);
-    const none = ['currentLeverage NOT_APPLICABLE', 'currentLeverageApyPct NOT_APPLICABLE'];
+    const none = ['leverage NOT_APPLICABLE', 'leverageApyPct NOT_APPLICABLE'];
     expect(fieldsOf(shown.gaps)).toEqual(currentLeverage === null ? none : []);
   });
 
@@ -131,17 +131,14 @@ describe('a position', () => {
     const missing = { field: 'netBorrowApyPct', reason: 'SOURCE_FAILED', message: 'm' } as const;
     // 6 × 2 − 4 × 1.
     const shown = show({ borrowShares: shares(535_000_000n) }, plain({ ...rates, gaps: [missing] }));
-    expect([shown.currentLeverageApyPct, fieldsOf(shown.gaps)]).toEqual([
-      '8.00',
-      ['currentLeverageApyPct SOURCE_FAILED'],
-    ]);
+    expect([shown.currentLeverageApyPct, fieldsOf(shown.gaps)]).toEqual(['8.00', ['leverageApyPct SOURCE_FAILED']]);
     expect(headroomPct('50.00', '91.50')).toBe('41.50');
   });
 
   test('behavior: without a price of its loan the reason is that of the market, or a general one', () => {
     const reasonOf = (gaps: readonly Gap[]) =>
       show({}, { ...composed, loanPrice: undefined, gaps }).gaps.find(({ field }) => field === 'debtUsd')?.reason;
-    expect([reasonOf([{ field: 'loan.priceUsd', reason: 'IMPLAUSIBLE', message: '' }]), reasonOf([])]).toEqual([
+    expect([reasonOf([{ field: 'loanPrice', reason: 'IMPLAUSIBLE', message: '' }]), reasonOf([])]).toEqual([
       'IMPLAUSIBLE',
       'NOT_MEASURED',
     ]);
@@ -225,7 +222,7 @@ describe('a vault', () => {
     const unknown = compose([unpriced]);
     expect([unknown.netValueUsd, fieldsOf(unknown.gaps)]).toEqual([undefined, ['netValueUsd NOT_MEASURED']]);
     const unmeasured = compose([{ ...loop, composed: undefined }]);
-    expect(fieldsOf(unmeasured.gaps)).toEqual(['netValueUsd NOT_MEASURED', 'currentNetApyPct NOT_MEASURED']);
+    expect(fieldsOf(unmeasured.gaps)).toEqual(['netValueUsd NOT_MEASURED', 'netApyPct NOT_MEASURED']);
     expect(compose([], null).freshness).toBeUndefined();
     expect(compose([], null).warnings).toEqual([]);
   });
@@ -296,7 +293,7 @@ describe('facts missing in the catalog', () => {
     [{ yieldSource: undefined, apySource: 'none' }, ['collateral.yieldSource NOT_APPLICABLE']],
     [{ yieldSource: undefined, apySource: 'onchain' }, ['collateral.yieldSource NOT_MEASURED']],
     [{ description: undefined }, ['collateral.description NOT_MEASURED']],
-    [{ maturity: undefined }, ['', 'DaysLeft'].map((part) => `collateral.maturity${part} NOT_APPLICABLE`)],
+    [{ maturity: undefined }, ['maturesAt', 'maturityDaysLeft'].map((name) => `collateral.${name} NOT_APPLICABLE`)],
     [{ underlying: undefined, isPt: true }, ['collateral.underlying NOT_MEASURED']],
     [{ underlying: undefined, isPt: false }, ['collateral.underlying NOT_APPLICABLE']],
     [{ points: undefined }, ['pointsIncentive NOT_MEASURED']],

@@ -228,7 +228,7 @@ describe('composePosition', () => {
     expect(waiting).toMatchObject({ collateralSymbol: 'sUSDe', amountLeveragedCollateral: '1000' });
     for (const shown of [foreign, waiting]) {
       expect(shown.amountLoan).toBeUndefined();
-      expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'amountLoan', reason: 'NOT_MEASURED' }));
+      expect(shown.gaps).toContainEqual(expect.objectContaining({ field: 'debtAmount', reason: 'NOT_MEASURED' }));
     }
     for (const given of [{}, { market }]) {
       const { manualMode, gaps } = composePosition({ ...open, manualMode: true }, owner, given);

@@ -133,7 +133,7 @@ describe('composeWallet', () => {
       yieldLoops: [],
     });
     expect(ambiguous.equityPositions[0]?.netValueUsd).toBeUndefined();
-    expect(ambiguous.equityPositions[0]?.gaps.map(({ field }) => field)).toEqual(['netValueUsd', 'currentNetApyPct']);
+    expect(ambiguous.equityPositions[0]?.gaps.map(({ field }) => field)).toEqual(['netValueUsd', 'netApyPct']);
 
     const tagged = compose(loops, new Map([[1, { vaultId: vault.id, marketId: vault.yieldMarket.id }]]));
     expect(tagged.positions.map(({ id }) => id)).toEqual([0]);
@@ -250,7 +250,7 @@ describe('composeWallet', () => {
       new Map(),
     ).equityPositions;
     expect(found).toMatchObject({ currentNetApyPct: null, stock: { ltvPct: null, ltvHeadroomPct: null } });
-    for (const field of ['currentNetApyPct', 'stock.ltvPct', 'stock.liquidationPriceUsd'])
+    for (const field of ['netApyPct', 'stock.ltvPct', 'stock.liquidationPriceUsd'])
       expect(found?.gaps).toContainEqual(expect.objectContaining({ field, reason: 'NOT_APPLICABLE' }));
   });
 
