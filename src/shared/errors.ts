@@ -1,4 +1,4 @@
-import { REST_NAMES, type SurfaceNames } from './contract/surface-names.ts';
+import { type Names, REST_NAMES, spell } from './names.ts';
 import type { CONFLICTS } from './vocabulary.ts';
 
 /**
@@ -57,23 +57,31 @@ export class AppError<Details = unknown> extends Error {
   readonly retryable: boolean;
   readonly details: Details | undefined;
   readonly retryAfterSec: number | undefined;
-  /** Create the error with the names of another surface; absent = it contains no name that differs. */
-  declare readonly withNames?: (names: SurfaceNames) => AppError;
+  /** With references to names that differ between surfaces; `message` and `details` have those of REST. */
+  declare readonly written: { readonly message: string; readonly details: Details | undefined };
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions<Details> = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(spell(message, REST_NAMES), options.cause === undefined ? undefined : { cause: options.cause });
+    Object.defineProperty(this, 'written', { value: { message, details: options.details } });
     this.name = new.target.name;
     this.code = code;
     this.status = options.status ?? ERROR_CODES[code].status;
     this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
-    this.details = options.details;
+    this.details = spell(options.details, REST_NAMES);
     this.retryAfterSec = options.retryAfterSec === undefined ? undefined : boundedRetryAfter(options.retryAfterSec);
+  }
+
+  /** A copy with the names of a surface: several callers may wait for the same error. */
+  spelled(names: Names): this {
+    const { message, details } = spell(this.written, names);
+    return copyWith(this, { message, details });
   }
 }
 
-/** Create an error whose message or details contain names that differ between surfaces. It has those of REST. */
-export function namedError<E extends AppError>(create: (names: SurfaceNames) => E): E {
-  return Object.defineProperty(create(REST_NAMES), 'withNames', { value: create });
+/** Copy an error with other values of some properties. */
+export function copyWith<E extends AppError>(error: E, values: Partial<Pick<E, 'message' | 'details'>>): E {
+  const copy = Object.create(Object.getPrototypeOf(error) as object, Object.getOwnPropertyDescriptors(error)) as E;
+  return Object.assign(copy, values);
 }
 
 /** Value of a limit; the interface document lists the same types. */

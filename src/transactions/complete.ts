@@ -1,8 +1,8 @@
 import type { Chain } from '../catalog/types.ts';
-import { REST_NAMES, type SurfaceNames } from '../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain } from '../shared/decimal.ts';
 import type { AppError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
+import { NAMES } from '../shared/names.ts';
 import type { BuilderDeps } from './deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import { formatAmount, instructionsOf } from './messages.ts';
@@ -82,8 +82,8 @@ export interface Completed {
   readonly expiresAtMs: number;
   /** Absent where no app is configured. */
   readonly signingUrl?: string | undefined;
-  /** The steps of the signer, with the names of a surface. */
-  instructions(names: SurfaceNames): string;
+  /** The steps of the signer. */
+  readonly instructions: string;
   /** Gas of all calls; absent when they could not be simulated. */
   readonly gasUsed?: bigint | undefined;
 }
@@ -120,7 +120,7 @@ export async function complete<
     ...result,
     ...completed,
     gasUsed,
-    instructions: (names) => instructionsOf({ ...completed, ...counts, notes: result.notes }, names),
+    instructions: instructionsOf({ ...completed, ...counts, notes: result.notes }),
   };
 }
 
@@ -172,7 +172,7 @@ function fundingIssues({ chain, calls, nativeBalance, pays }: Priced): readonly 
 function approvalIssues({ pays, approvals, calls: [call] }: Priced): readonly Issue[] {
   if (approvals.length === 0 || !pays || !call) return [];
   const { token, amount, allowance } = pays;
-  const message = `${call.to} may not take ${formatAmount(amount, token)} yet: ${REST_NAMES.plan.allowance} allows exactly that.`;
+  const message = `${call.to} may not take ${formatAmount(amount, token)} yet: ${NAMES.plan.allowance} allows exactly that.`;
   return [{ kind: 'APPROVAL_NEEDED', ...amountsOf(token, amount, allowance), message }];
 }
 

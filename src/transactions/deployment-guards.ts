@@ -3,8 +3,8 @@ import { agreementOf, type Disagreement } from '../domain/deployment/disagreemen
 import { contractOf, isOperatorApproved } from '../domain/deployment/routers.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import type { Strategy, VisibilityCheckName } from '../domain/strategy/types.ts';
-import { namedError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
+import { NAMES } from '../shared/names.ts';
 import { type Ineligibility, NotEligibleError } from './errors.ts';
 
 /**
@@ -32,12 +32,9 @@ export function requireSound(chain: Chain, facts: ChainFacts, address: Address):
 function refuseOn(found: Disagreement | undefined): void {
   if (!found) return;
   const { kind, name, key, catalog, chain } = found;
-  throw namedError(
-    ({ places }) =>
-      new NotEligibleError(
-        `${name} (${key}) differs on the chain from the catalog (${kind}: ${shortened(catalog)} in the catalog, ${shortened(chain)} on the chain). Nothing is built on it until that is resolved: choose another strategy, or try again later.`,
-        { reason: 'catalog_mismatch', rule: 'catalog_mismatch', pointer: places.freshness },
-      ),
+  throw new NotEligibleError(
+    `${name} (${key}) differs on the chain from the catalog (${kind}: ${shortened(catalog)} in the catalog, ${shortened(chain)} on the chain). Nothing is built on it until that is resolved: choose another strategy, or try again later.`,
+    { reason: 'catalog_mismatch', rule: 'catalog_mismatch', pointer: NAMES.places.freshness },
   );
 }
 
@@ -76,12 +73,9 @@ export function requireManaged(
   id: number,
 ): void {
   if (manualMode !== true) return;
-  throw namedError(
-    ({ places }) =>
-      new NotEligibleError(
-        `Position ${id} is in manual mode: only its wallet can act through the contract that holds it, FlashLeverage cannot. Send its manualModeCalls: they repay its debt and take the collateral out.`,
-        { reason: 'manual_mode', pointer: places.positions(user, chainId) },
-      ),
+  throw new NotEligibleError(
+    `Position ${id} is in manual mode: only its wallet can act through the contract that holds it, FlashLeverage cannot. Send its manualModeCalls: they repay its debt and take the collateral out.`,
+    { reason: 'manual_mode', pointer: NAMES.places.positions(user, chainId) },
   );
 }
 
@@ -101,12 +95,9 @@ export function requireDeployed(strategy: Pick<Strategy, 'visibility'> | undefin
   for (const { name, passed, value } of strategy?.visibility.checks ?? []) {
     if (passed || !(name in RULES)) continue;
     const rule = name as keyof typeof RULES;
-    throw namedError(
-      ({ places }) =>
-        new NotEligibleError(
-          `This strategy is not offered now (${rule}: ${value ?? 'unknown'}): ${RULES[rule]}. ${next}`,
-          { reason: rule, rule, pointer: places.strategies() },
-        ),
+    throw new NotEligibleError(
+      `This strategy is not offered now (${rule}: ${value ?? 'unknown'}): ${RULES[rule]}. ${next}`,
+      { reason: rule, rule, pointer: NAMES.places.strategies() },
     );
   }
 }

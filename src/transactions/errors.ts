@@ -2,10 +2,10 @@ import type { SwapSource } from '../catalog/schema.ts';
 import type { Token } from '../catalog/types.ts';
 import type { FailureReason } from '../domain/facts.ts';
 import type { VisibilityCheckName } from '../domain/strategy/types.ts';
-import { REST_NAMES, type SurfaceNames } from '../shared/contract/surface-names.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
+import { NAMES } from '../shared/names.ts';
 import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 import type { Shortfall, SwapPair } from './types.ts';
 
@@ -218,13 +218,13 @@ export class NotSimulatedError extends AppError<{ readonly provider: string; rea
   /** Whether it is built when the request allows it untried. */
   readonly takesRiskBack: boolean;
 
-  constructor(chainId: ChainId, takesRiskBack: boolean, { actions }: Pick<SurfaceNames, 'actions'> = REST_NAMES) {
+  constructor(chainId: ChainId, takesRiskBack: boolean) {
     const why = `No node of chain ${chainId} can simulate transactions now: neither eth_simulateV1 nor code overrides work there.`;
     super(
       'upstream_unavailable',
       takesRiskBack
         ? `${why} Try again later, or send allowUnsimulated: true to get the transaction without a simulation.`
-        : `${why} Nothing that adds risk is built without a simulation: try again later. Actions that take risk back (${actions.close}, ${actions.repay}, ${actions.add_collateral}, the exit of a vault) are built with allowUnsimulated: true.`,
+        : `${why} Nothing that adds risk is built without a simulation: try again later. Actions that take risk back (${NAMES.actions.close}, ${NAMES.actions.repay}, ${NAMES.actions.add_collateral}, the exit of a vault) are built with allowUnsimulated: true.`,
       { details: { provider: 'chain', reason: 'not_simulated' }, retryAfterSec: 60 },
     );
     this.takesRiskBack = takesRiskBack;
@@ -243,11 +243,11 @@ export interface PositionProxyDetails {
 
 /** The address is the contract that holds a position. It has no key and can sign nothing. */
 export class PositionProxyError extends AppError<PositionProxyDetails> {
-  constructor(details: PositionProxyDetails, { input }: Pick<SurfaceNames, 'input'> = REST_NAMES) {
+  constructor(details: PositionProxyDetails) {
     const { field, value, owner, positionId } = details;
     super(
       'bad_request',
-      `${input(field)} ${value} is the contract that holds position ${positionId} of ${owner}: it cannot sign. Send ${owner}, and ${positionId} as the id where one is required.`,
+      `${NAMES.input(field)} ${value} is the contract that holds position ${positionId} of ${owner}: it cannot sign. Send ${owner}, and ${positionId} as the id where one is required.`,
       { details },
     );
   }

@@ -4,8 +4,9 @@ import type { ChainFacts, Fact, FreshnessBudgets } from '../domain/facts.ts';
 import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
-import { BadRequestError, NotReadyError, namedError } from '../shared/errors.ts';
+import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
+import { NAMES } from '../shared/names.ts';
 import { isFromFuture } from '../shared/observed.ts';
 import type { WarningCode } from '../shared/vocabulary.ts';
 import { requireDeployed } from './deployment-guards.ts';
@@ -46,13 +47,10 @@ function isContract({ contracts, tokens, swapRouters, markets, heartbeatsSec }: 
 /** Refuse an address that can never sign, with the reason. */
 export function notASigner(user: Address, what: string): BadRequestError {
   const field = 'userAddress';
-  return namedError(
-    ({ input }) =>
-      new BadRequestError(`${input(field)} ${user} is ${what}: send the wallet that will sign.`, {
-        field,
-        value: user,
-      }),
-  );
+  return new BadRequestError(`${NAMES.input(field)} ${user} is ${what}: send the wallet that will sign.`, {
+    field,
+    value: user,
+  });
 }
 
 /** Find the loop market of a strategy. @throws BadRequestError for an unknown id, and for an equity vault with a pointer */
@@ -60,14 +58,12 @@ export function requireLoop(chain: Chain, strategyId: StrategyId): Market {
   const market = chain.markets.find(({ id, kind }) => kind === 'loop' && id === (strategyId as string as MarketId));
   if (market) return market;
   const isVault = strategyId.startsWith(EQUITY_PREFIX);
-  throw namedError(
-    ({ places: { equityPreview, equityDeposit, strategies } }) =>
-      new BadRequestError(
-        isVault
-          ? `${strategyId} is an equity vault: use ${equityPreview} and ${equityDeposit}.`
-          : `Chain ${chain.chainId} has no strategy ${strategyId}. Send an id from ${strategies(chain.chainId)}.`,
-        { field: 'strategyId', value: strategyId, limit: isVault ? { use: equityPreview } : undefined },
-      ),
+  const { equityPreview, equityDeposit, strategies } = NAMES.places;
+  throw new BadRequestError(
+    isVault
+      ? `${strategyId} is an equity vault: use ${equityPreview} and ${equityDeposit}.`
+      : `Chain ${chain.chainId} has no strategy ${strategyId}. Send an id from ${strategies(chain.chainId)}.`,
+    { field: 'strategyId', value: strategyId, limit: isVault ? { use: equityPreview } : undefined },
   );
 }
 
@@ -121,13 +117,10 @@ export function requireSoundPrices(strategy: Pick<Strategy, 'spiralHints'> | und
   const warning = strategy?.spiralHints?.warnings?.find(({ code }) => UNSOUND[code] !== undefined);
   const reason = warning && UNSOUND[warning.code];
   if (!reason) return;
-  throw namedError(
-    ({ places }) =>
-      new NotEligibleError(`${warning.message} Nothing is opened while that is so.`, {
-        reason,
-        pointer: places.strategies(),
-      }),
-  );
+  throw new NotEligibleError(`${warning.message} Nothing is opened while that is so.`, {
+    reason,
+    pointer: NAMES.places.strategies(),
+  });
 }
 
 /** Refuse an open that is not offered: matured or soon maturing, without a swap route, unlisted. @throws NotEligibleError */
@@ -144,11 +137,8 @@ export function requireEligible(market: Market, composed: ComposedChain, nowMs: 
   requireSoundPrices(strategy);
   const failed = strategy?.visibility.checks.find(({ name, passed }) => !passed && LISTING_REASONS[name] !== undefined);
   if (!failed) return;
-  throw namedError(
-    ({ places }) =>
-      new NotEligibleError(
-        `This strategy is not offered now (${failed.name}: ${failed.value ?? 'unknown'}, needed more than ${failed.threshold ?? 'none'}). Choose one from the strategies list.`,
-        { reason: LISTING_REASONS[failed.name] ?? 'not_listed', rule: failed.name, pointer: places.strategies() },
-      ),
+  throw new NotEligibleError(
+    `This strategy is not offered now (${failed.name}: ${failed.value ?? 'unknown'}, needed more than ${failed.threshold ?? 'none'}). Choose one from the strategies list.`,
+    { reason: LISTING_REASONS[failed.name] ?? 'not_listed', rule: failed.name, pointer: NAMES.places.strategies() },
   );
 }

@@ -46,7 +46,6 @@ export { ltvPctOf } from './preview/ltv.ts';
 export { leverageOf } from './preview/position.ts';
 export * from './preview/rates.ts';
 export type { QuoteAge } from './quote/reuse.ts';
-export { issueIn } from './quote/slippage.ts';
 export { createVenueStatistics } from './quote/statistics.ts';
 export { type PricedAt, pricedAt } from './read/market-state.ts';
 export type { ProxyOwner } from './read/signer.ts';

@@ -1,8 +1,9 @@
 import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/leverage.ts';
 import type { LtvLimits } from '../domain/leverage/limits.ts';
 import { Decimal, formatPct, formatUnitsPlain, ZERO } from '../shared/decimal.ts';
-import { BadRequestError, namedError } from '../shared/errors.ts';
+import { BadRequestError } from '../shared/errors.ts';
 import { requireOneTarget } from '../shared/input/manage-fields.ts';
+import { NAMES } from '../shared/names.ts';
 import { LimitExceededError } from './errors.ts';
 import type { EffectiveSlippage, PayToken } from './types.ts';
 
@@ -108,26 +109,20 @@ export function targetLtvPct(input: TargetInput, limits: LtvLimits): Decimal {
   const requested = leverage ?? desiredLtvPct ?? ZERO;
   if (leverage === undefined ? !requested.gt(ZERO) : !requested.gt(1)) {
     const above = leverage === undefined ? '0' : '1';
-    throw namedError(
-      ({ input: nameOf }) =>
-        new BadRequestError(`${nameOf(field)} must be above ${above}: there is nothing to lever otherwise.`, {
-          field,
-          value: requested.toFixed(),
-          limit: { above },
-        }),
-    );
+    throw new BadRequestError(`${NAMES.input(field)} must be above ${above}: there is nothing to lever otherwise.`, {
+      field,
+      value: requested.toFixed(),
+      limit: { above },
+    });
   }
   const target = leverage === undefined ? requested : ltvPctFromLeverage(leverage);
   if (target.lte(limits.safeLtvPct) || isRoundedSafeLeverage(leverage, limits)) {
     return Decimal.min(target, limits.safeLtvPct);
   }
   const maxLeverage = safeLeverage(limits);
-  throw namedError(
-    ({ input: nameOf }) =>
-      new LimitExceededError(
-        `${nameOf(field)} ${requested.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
-        { field, value: requested.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
-      ),
+  throw new LimitExceededError(
+    `${NAMES.input(field)} ${requested.toFixed()} is above the safe limit of this market: at most ${maxLeverage}x, that is an LTV of ${formatPct(limits.safeLtvPct)} %.`,
+    { field, value: requested.toFixed(), limit: { maxLeverage, maxLtvPct: formatPct(limits.safeLtvPct) } },
   );
 }
 

@@ -1,7 +1,6 @@
-import type { SurfaceNames } from '../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../shared/decimal.ts';
+import { NAMES } from '../shared/names.ts';
 import { worstOutput } from './quote/planned.ts';
-import { issueIn } from './quote/slippage.ts';
 import type { Issue, PlannedSwap, PositionPreview, TokenAmount } from './types.ts';
 
 /** Show base units as whole tokens with the symbol. */
@@ -45,13 +44,13 @@ export interface InstructionsInput {
   readonly signingUrl?: string | undefined;
 }
 
-/** Write the steps of the signer in order, with the names of a surface. */
-export function instructionsOf(input: InstructionsInput, names: SurfaceNames): string {
+/** Write the steps of the signer in order. */
+export function instructionsOf(input: InstructionsInput): string {
   const { what, swaps, notes, issues, expiresAtMs, signingUrl } = input;
   const validity = swaps.length === 1 ? 'The swap price holds' : 'The swap prices hold';
   return [
-    ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map((issue) => issueIn(issue, names).message),
-    ...(what === 'batch' ? batchSentences(input) : [signingSentence(input, names.plan)]),
+    ...issues.filter(({ kind }) => kind !== 'APPROVAL_NEEDED').map(({ message }) => message),
+    ...(what === 'batch' ? batchSentences(input) : [signingSentence(input)]),
     ...(swaps.length === 0
       ? []
       : [`${validity} until ${new Date(expiresAtMs).toISOString()}: build again after that.`]),
@@ -61,7 +60,8 @@ export function instructionsOf(input: InstructionsInput, names: SurfaceNames): s
   ].join(' ');
 }
 
-function signingSentence({ user, approvals }: InstructionsInput, names: SurfaceNames['plan']): string {
+function signingSentence({ user, approvals }: InstructionsInput): string {
+  const { plan: names } = NAMES;
   if (approvals === 0) return `Sign and send ${names.transaction} from ${user}; no approval is needed.`;
   const entries =
     approvals === 1

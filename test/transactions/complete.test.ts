@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { complete, type Draft, positiveAmounts } from '../../src/transactions/complete.ts';
 import type { BuilderDeps } from '../../src/transactions/deps.ts';
@@ -85,7 +84,7 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
       'REFERENCE_OLD',
     ]);
     expect(all[1]).toMatchObject({ token: chain.native.address, message: expect.stringContaining('for gas') });
-    expect(instructions(REST_NAMES)).toMatch(/Old\. .*From .*A note\..*app\.example/);
+    expect(instructions).toMatch(/Old\. .*From .*A note\..*app\.example/);
   });
 
   it('behavior: swaps, gas and result are those of the simulation', async () => {

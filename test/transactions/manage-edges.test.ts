@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { ManageInput } from '../../src/transactions/manage/index.ts';
 import { isSaleWithin, simulatedFee } from '../../src/transactions/manage/sale.ts';
@@ -110,15 +109,12 @@ describe('collateral', () => {
 
   test('behavior: all of it leaves no position, and takes its value off the basis', async () => {
     const all = await act(remove(d(8_000)), scene(0));
-    expect([all.preview, all.instructions(REST_NAMES).includes('which closes the position')]).toEqual([
-      undefined,
-      true,
-    ]);
+    expect([all.preview, all.instructions.includes('which closes the position')]).toEqual([undefined, true]);
     const last = await act(remove(d(8_000).minus('1e-18')), scene(0));
-    expect(last.instructions(REST_NAMES)).not.toContain('closes the position');
+    expect(last.instructions).not.toContain('closes the position');
     const { preview, instructions } = await planned(remove(d(1_000)));
     expect(preview?.basis).toBe(units(2_400 - 1_070));
-    expect(instructions(REST_NAMES)).not.toContain('closes the position');
+    expect(instructions).not.toContain('closes the position');
     // More than the basis: 2,400 / 1.07 = 2,242.99.
     expect((await planned(remove(d(2_300)), scene(100))).preview?.basis).toBe(0n);
   });

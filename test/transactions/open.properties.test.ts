@@ -4,10 +4,10 @@ import { decodeFunctionData } from '../../src/abi/calldata.ts';
 import { erc20Abi } from '../../src/abi/erc20.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import { flashLeverageRouterAbi } from '../../src/abi/flash-leverage-router.ts';
-import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { formatUnitsPlain } from '../../src/shared/decimal.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
+import { REST_NAMES, spell } from '../../src/shared/names.ts';
 import { InsufficientLiquidityError, LimitExceededError } from '../../src/transactions/errors.ts';
 import { leastOutput } from '../../src/transactions/input.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
@@ -212,7 +212,7 @@ describe('openTerms and buildOpen', () => {
         expiresAtMs: 0,
         signingUrl: undefined,
       };
-      const text = instructionsOf(input, REST_NAMES);
+      const text = spell(instructionsOf(input), REST_NAMES);
       expect(text).not.toMatch(/\b\d+(\.\d+)?e[+-]?\d+\b/i);
     });
   });

@@ -1,7 +1,6 @@
 import { encodeAbiParameters, keccak256, numberToHex, pad } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
-import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import type { Address, Hex } from '../../src/shared/ids.ts';
 import { hasOperator } from '../../src/transactions/deployment-guards.ts';
 import { LimitExceededError } from '../../src/transactions/errors.ts';
@@ -38,9 +37,8 @@ describe('costs of an increase', () => {
 
 describe('the sentence about the yield fee of a part', () => {
   const part = async (scene: Scene, amount: string) =>
-    (
-      await manageIn({ ...scene, unsimulated: 'node' }, { action: 'close', amount: d(amount), allowUnsimulated: true })
-    ).instructions(REST_NAMES);
+    (await manageIn({ ...scene, unsimulated: 'node' }, { action: 'close', amount: d(amount), allowUnsimulated: true }))
+      .instructions;
 
   test('behavior: it names the fee of the contract, and is left out without one', async () => {
     expect(await part(HELD, '3000')).toContain('it is at most 5 % of the proceeds that the debt leaves');

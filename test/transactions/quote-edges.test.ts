@@ -1,7 +1,7 @@
 import { maxUint256 } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { REST_NAMES, spell } from '../../src/shared/names.ts';
 import { buildReallocateSwapAndLeverage } from '../../src/transactions/build/flash-leverage-router.ts';
 import { UnsteadyQuotesError } from '../../src/transactions/errors.ts';
 import { intentOf } from '../../src/transactions/intent.ts';
@@ -156,7 +156,7 @@ describe('sentences', () => {
     slippage: { value: d('0.01') },
     expiresAtMs: 0,
   };
-  const text = (more: object) => instructionsOf({ ...input, ...more }, REST_NAMES);
+  const text = (more: object) => spell(instructionsOf({ ...input, ...more }), REST_NAMES);
 
   test('behavior: count approvals, calls and swaps', () => {
     expect(text({})).toBe(`Sign and send "tx" from ${USER}; no approval is needed.`);

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { LoopMatch } from '../../src/domain/equity/loops.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
-import { REST_NAMES } from '../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
+import { REST_NAMES, spell } from '../../src/shared/names.ts';
 import type { DepositRequest } from '../../src/transactions/equity/deposit.ts';
 import type { ExitRequest, VaultWallet } from '../../src/transactions/equity/exit.ts';
 import { buildVaultDeposit, buildVaultExit, previewVaultDeposit } from '../../src/transactions/equity/index.ts';
@@ -217,7 +217,7 @@ it('behavior: a preview is the deposit without a wallet', async () => {
     ...built.terms.preview,
     stock: { ...built.terms.preview.stock, combined: undefined },
   });
-  expect([preview.note(REST_NAMES), preview.issues]).toEqual([
+  expect(spell([preview.note, preview.issues], REST_NAMES)).toEqual([
     expect.stringContaining('the LTV never ends above 30.00 %'),
     [],
   ]);
@@ -284,8 +284,8 @@ test('error: BadRequest for a loop that belongs to another vault', async () => {
 test('behavior: an exit names the unanswered views of the contract only where it closes a loop', async () => {
   const scene: Scene = { ...HELD, answers: { paused: undefined } };
   const [withLoop, without] = [await exit([scene, {}]), await exit([scene, {}, { match: 'none' }])];
-  expect(withLoop.instructions(REST_NAMES)).toContain('did not answer paused');
-  expect(without.instructions(REST_NAMES)).not.toContain('did not answer');
+  expect(withLoop.instructions).toContain('did not answer paused');
+  expect(without.instructions).not.toContain('did not answer');
 });
 
 test('error: BadRequest for a deposit on which not one unit is borrowed', async () => {

@@ -17,7 +17,7 @@ import {
 } from '../transaction/estimate.ts';
 import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
 import { PREVIEW_NOTE, type PreviewView, previewGaps, quotesAsOf } from '../transaction/previewed.ts';
-import { equityPaths, formatIssues, inputIn, namesOf, withSurfaceNames } from '../transaction/surface-names.ts';
+import { equityPaths, inNamesOf, inputIn, spelled } from '../transaction/request-names.ts';
 
 /** A previewed deposit into a vault. */
 export interface DepositPreviewView extends PreviewView {
@@ -56,13 +56,13 @@ export function vaultDepositPreview(
   ctx: AppContext,
 ): Promise<DepositPreviewView> {
   const at = inputIn(ctx, 'equityDeposit');
-  return withSurfaceNames(ctx, equityPaths(at), async () => {
+  return inNamesOf(ctx, equityPaths(at), async () => {
     const given = { ...depositInput(input, ctx, at), user: wallet ?? undefined };
     const { terms, slippage, note, stockBefore, stockMarket, ...previewed } = await ctx
       .live()
       .equity.preview(given, age);
     const { vault, swaps, preview } = terms;
-    const issues = formatIssues(previewed.issues, ctx);
+    const issues = spelled(previewed.issues, ctx);
     const estimate = depositEstimate(preview, { slippage: slippage.value, issues });
     const [market, { price }] = [vault.stockMarket, stockMarket];
     const held = stockBefore ?? { collateral: 0n, debt: 0n };
@@ -77,7 +77,7 @@ export function vaultDepositPreview(
       ...estimate,
       ...parts,
       deposit: preview,
-      note: note(namesOf(ctx)),
+      note: spelled(note, ctx),
       gaps: [
         ...estimate.gaps,
         ...previewGaps(parts, { before: 'No wallet with a stock leg is named.', after: NOTHING_LEFT, amounts: WHOLE }),
@@ -91,7 +91,7 @@ const WHOLE = 'The whole vault is left.';
 
 /** Build a deposit into a vault. @throws the refusals of the builders */
 export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppContext): Promise<DepositPlanView> {
-  return withSurfaceNames(ctx, equityPaths(), async () => {
+  return inNamesOf(ctx, equityPaths(), async () => {
     const built = await ctx.live().equity.deposit(depositInput(input, ctx), wallet);
     const { preview } = built.terms;
     const batch = batchFields(built, ctx);
@@ -118,7 +118,7 @@ export function vaultExitPreview(
   ctx: AppContext,
 ): Promise<ExitPreviewView> {
   const at = inputIn(ctx, 'equityExit');
-  return withSurfaceNames(ctx, equityPaths(at), async () => {
+  return inNamesOf(ctx, equityPaths(at), async () => {
     const built = await ctx.live().equity.previewExit(exitInput(wallet, input, ctx, at), wallet, age);
     const view = exitView(built);
     const { stockPrice: price, stockBefore, position } = built;
@@ -130,7 +130,7 @@ export function vaultExitPreview(
       amounts: null,
       quotesAsOfMs: quotesAsOf(built.swaps),
     };
-    const issues = formatIssues(built.issues, ctx);
+    const issues = spelled(built.issues, ctx);
     return {
       ...view,
       ...parts,
@@ -147,7 +147,7 @@ export function vaultExitPreview(
 
 /** Build the exit from a vault. @throws the refusals of the builders */
 export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ExitPlanView> {
-  return withSurfaceNames(ctx, equityPaths(), async () => {
+  return inNamesOf(ctx, equityPaths(), async () => {
     const built = await ctx.live().equity.exit(exitInput(wallet, input, ctx), wallet);
     const view = exitView(built);
     const received = built.received ?? null;

@@ -32,7 +32,7 @@ import type { AppContext } from '../common/context.ts';
 import { absences, type Estimate, estimateGaps } from './estimate.ts';
 import { estimateOfPlan } from './leverage.ts';
 import { type PositionPreviewView, positionGaps, positionOfPlan } from './position-preview.ts';
-import { formatIssues, named } from './surface-names.ts';
+import { namesOf, spelled } from './request-names.ts';
 
 export type DeleverageArgs = {
   readonly [K in 'targetLtvPct' | 'targetHeadroomPct' | 'maxSwapLossPct']?: Decimal | null | undefined;
@@ -157,7 +157,7 @@ function optionView(
     simulatedGas: gas ?? null,
     gasUsd: gasUsd ? toFixedHalfUp(gasUsd, 4) : null,
     preview: previewed?.preview ?? null,
-    unavailable: outcome instanceof AppError ? unavailableOf(named(outcome, ctx)) : null,
+    unavailable: outcome instanceof AppError ? unavailableOf(outcome.spelled(namesOf(ctx))) : null,
   };
   return {
     view: { ...view, gaps: optionGaps(view, paid?.token) },
@@ -213,7 +213,7 @@ function previewOf(plan: Plan, action: DeleverageAction, lost: bigint, ctx: AppC
     strategyId: plan.market.id as string as StrategyId,
     action,
     slippage: plan.slippage.value,
-    issues: formatIssues(plan.issues, ctx),
+    issues: spelled(plan.issues, ctx),
     plan,
     position,
     note: [...lossNote(lost, plan.market), ...plan.notes].join(' '),

@@ -2,7 +2,6 @@ import type { Token } from '../../catalog/types.ts';
 import { gap } from '../../domain/freshness/gaps.ts';
 import type { Gap, GapReason } from '../../domain/freshness/types.ts';
 import { priceAgeGap } from '../../domain/market/price-age.ts';
-import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { type Decimal, formatPct, toFixedHalfUp } from '../../shared/decimal.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { DepositPreview, FormattedCost } from '../../transactions/equity/index.ts';
@@ -18,7 +17,7 @@ import type {
 import { type CallView, formatCalls } from '../common/calls.ts';
 import type { AppContext } from '../common/context.ts';
 import { requireCatalogToken } from '../market/tokens.ts';
-import { formatIssues, namesOf } from './surface-names.ts';
+import { spelled } from './request-names.ts';
 
 /** Everything that is previewed or planned. */
 export type EstimateAction = PlanAction | 'equity_deposit' | 'equity_exit';
@@ -172,7 +171,7 @@ interface Built {
   readonly issues: readonly Issue[];
   readonly signingUrl?: string | undefined;
   readonly gasUsed?: bigint | undefined;
-  instructions(names: SurfaceNames): string;
+  readonly instructions: string;
 }
 
 /** The fields of every plan that its build decides. */
@@ -185,9 +184,9 @@ export function planFields(
     user,
     calls: formatCalls(calls, user),
     slippage: slippage.value,
-    issues: formatIssues(issues, ctx),
+    issues: spelled(issues, ctx),
     signingUrl: signingUrl ?? null,
-    instructions: instructions(namesOf(ctx)),
+    instructions: spelled(instructions, ctx),
     gasUsed: gasUsed ?? null,
   };
 }

@@ -41,7 +41,7 @@ import {
   worstCaseOfPlan,
 } from './position-preview.ts';
 import { PREVIEW_NOTE, type PreviewView, previewGaps, quotesAsOf, type SideView, WORTHLESS } from './previewed.ts';
-import { formatIssues, inputIn, managePathsOf, openPaths, withSurfaceNames } from './surface-names.ts';
+import { inNamesOf, inputIn, managePathsOf, openPaths, spelled } from './request-names.ts';
 
 /** A previewed open. */
 export interface LeveragePreviewView extends PreviewView {
@@ -69,10 +69,10 @@ export interface PlannedLeverageView extends Estimate {
 /** Preview an open without a wallet. @throws the refusals of the builders */
 export async function previewLeverage(input: OpenArgs, age: QuoteAge, ctx: AppContext): Promise<LeveragePreviewView> {
   const at = inputIn(ctx, 'openLeverage');
-  return withSurfaceNames(ctx, openPaths(at), async () => {
+  return inNamesOf(ctx, openPaths(at), async () => {
     const prepared = await ctx.live().leverage.preview(openInput(input, ctx, at), age);
     const { terms } = prepared;
-    const issues = formatIssues(prepared.issues, ctx);
+    const issues = spelled(prepared.issues, ctx);
     const position = positionOfOpen(prepared);
     const swaps = [...(terms.entrySwap ? [terms.entrySwap] : []), terms.leverageSwap];
     const note = [
@@ -132,7 +132,7 @@ export function previewManage(
 ): Promise<ManagePreviewView> {
   const at = inputIn(ctx, 'manageLeverage');
   const given = manageInput(wallet, input, ctx, at);
-  return withSurfaceNames(ctx, managePathsOf(given, at), async () => {
+  return inNamesOf(ctx, managePathsOf(given, at), async () => {
     const plan = await ctx.live().leverage.previewManage(given, age);
     const view = plannedView(plan, ctx);
     const { market, live, before } = plan;
@@ -163,7 +163,7 @@ export function reallocationFeeOf({ reallocations }: OpenTerms): bigint | null {
 
 /** Build an open. @throws the refusals of the builders */
 export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext): Promise<LeveragePlanView> {
-  return withSurfaceNames(ctx, openPaths(), async () =>
+  return inNamesOf(ctx, openPaths(), async () =>
     formatPlan(await ctx.live().leverage.open(openInput(input, ctx), wallet), ctx),
   );
 }
@@ -172,7 +172,7 @@ export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext):
 export function managePosition(wallet: Address, input: ManageArgs, ctx: AppContext): Promise<LeveragePlanView> {
   const given = manageInput(wallet, input, ctx);
   const paths = managePathsOf(given);
-  return withSurfaceNames(ctx, paths, async () => formatPlan(await ctx.live().leverage.manage(given), ctx));
+  return inNamesOf(ctx, paths, async () => formatPlan(await ctx.live().leverage.manage(given), ctx));
 }
 
 function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
@@ -211,7 +211,7 @@ function plannedView(plan: Plan, ctx: AppContext): Omit<PlannedLeverageView, 'ga
     strategyId: market.id as string as StrategyId,
     action: plan.action,
     slippage: plan.slippage.value,
-    issues: formatIssues(plan.issues, ctx),
+    issues: spelled(plan.issues, ctx),
     plan,
     path: plan.path,
     position: positionOfPlan(plan),

@@ -1,5 +1,5 @@
-import type { SurfaceNames } from '../contract/surface-names.ts';
-import { BadRequestError, namedError } from '../errors.ts';
+import { BadRequestError } from '../errors.ts';
+import { NAMES } from '../names.ts';
 import type { MANAGE_ACTIONS } from '../vocabulary.ts';
 
 type ManageAction = (typeof MANAGE_ACTIONS)[number];
@@ -8,7 +8,7 @@ type Field = 'amount' | 'payToken' | 'full' | 'exact' | 'leverage' | 'desiredLtv
 interface FieldRule {
   readonly required: readonly Field[];
   readonly optional: readonly Field[];
-  hint(names: SurfaceNames): string;
+  readonly hint: string;
 }
 
 /** The optional fields of each action. A field that an action ignores is refused, because the caller expects an effect. */
@@ -16,31 +16,29 @@ const RULES: Readonly<Record<ManageAction, FieldRule>> = {
   close: {
     required: [],
     optional: ['amount', 'exact', 'minAmountOut'],
-    hint: () =>
-      'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt, with exact as much as was read.',
+    hint: 'close takes amount, of the collateral, to sell a part; without it, it sells all and repays all debt, with exact as much as was read.',
   },
   increase_leverage: {
     required: [],
     optional: ['leverage', 'desiredLtv', 'minAmountOut'],
-    hint: ({ actions, input }) =>
-      `${actions.increase_leverage} takes exactly one of leverage and ${input('desiredLtv')}.`,
+    hint: `${NAMES.actions.increase_leverage} takes exactly one of leverage and ${NAMES.input('desiredLtv')}.`,
   },
   add_collateral: {
     required: ['amount', 'payToken'],
     optional: ['minAmountOut'],
-    hint: ({ actions }) => `${actions.add_collateral} takes amount and payToken.`,
+    hint: `${NAMES.actions.add_collateral} takes amount and payToken.`,
   },
   remove_collateral: {
     required: ['amount'],
     optional: [],
-    hint: ({ actions }) => `${actions.remove_collateral} takes amount, of the collateral.`,
+    hint: `${NAMES.actions.remove_collateral} takes amount, of the collateral.`,
   },
   repay: {
     required: [],
     optional: ['amount', 'payToken', 'full', 'minAmountOut'],
-    hint: ({ repayAll }) => `repay takes payToken and amount, or ${repayAll} for the whole debt.`,
+    hint: `repay takes payToken and amount, or ${NAMES.repayAll} for the whole debt.`,
   },
-  borrow: { required: ['amount'], optional: [], hint: () => 'borrow takes amount, of the loan token.' },
+  borrow: { required: ['amount'], optional: [], hint: 'borrow takes amount, of the loan token.' },
 };
 
 /** Actions with a swap, which take the bounds of its loss. */
@@ -68,12 +66,12 @@ export interface GivenTarget {
  */
 export function requireOneTarget({ leverage, desiredLtv }: GivenTarget): void {
   if ((leverage === undefined) !== (desiredLtv === undefined)) return;
-  throw namedError(
-    ({ input }) =>
-      new BadRequestError(`Send exactly one of leverage (e.g. 5) and ${input('desiredLtv')} (percent, e.g. "80").`, {
-        field: 'leverage',
-        limit: { exactlyOneOf: ['leverage', input('desiredLtv')] },
-      }),
+  throw new BadRequestError(
+    `Send exactly one of leverage (e.g. 5) and ${NAMES.input('desiredLtv')} (percent, e.g. "80").`,
+    {
+      field: 'leverage',
+      limit: { exactlyOneOf: ['leverage', NAMES.input('desiredLtv')] },
+    },
   );
 }
 
@@ -102,29 +100,22 @@ export function checkManageFields(input: GivenFields): void {
   for (const field of Object.keys(given) as Field[]) {
     const isTaken = required.includes(field) || optional.includes(field);
     if (given[field] && !isTaken) {
-      throw refusal(
-        field,
-        input.action,
-        (names) => `${names.actions[input.action]} does not take ${names.input(field)}. `,
-      );
+      throw refusal(field, input.action, `${NAMES.actions[input.action]} does not take ${NAMES.input(field)}. `);
     }
     if (!given[field] && required.includes(field)) {
-      throw refusal(field, input.action, (names) => `${names.input(field)} is missing. `);
+      throw refusal(field, input.action, `${NAMES.input(field)} is missing. `);
     }
   }
   if (input.action === 'repay' && input.full !== true && (!given.amount || !given.payToken)) {
-    throw refusal(given.amount ? 'payToken' : 'amount', input.action, () => '');
+    throw refusal(given.amount ? 'payToken' : 'amount', input.action, '');
   }
 }
 
-function refusal(field: string, action: ManageAction, why: (names: SurfaceNames) => string): BadRequestError {
+function refusal(field: string, action: ManageAction, why: string): BadRequestError {
   const { required, optional, hint } = RULES[action];
   const takes = [...required, ...optional, 'slippage', ...(SWAPPING.includes(action) ? ['maxSwapLossPct'] : [])];
-  return namedError(
-    (names) =>
-      new BadRequestError(`${why(names)}${hint(names)}`, {
-        field,
-        limit: { action: names.actions[action], takes: takes.map(names.input) },
-      }),
-  );
+  return new BadRequestError(`${why}${hint}`, {
+    field,
+    limit: { action: NAMES.actions[action], takes: takes.map(NAMES.input) },
+  });
 }

@@ -1,6 +1,6 @@
-import { REST_NAMES, type SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { StrategyId } from '../../shared/ids.ts';
+import { NAMES } from '../../shared/names.ts';
 
 export interface AmbiguousYieldLoopsDetails {
   readonly field: string;
@@ -11,10 +11,10 @@ export interface AmbiguousYieldLoopsDetails {
 
 /** The loops of the vault are ambiguous: the wallet must name those to close. */
 export class AmbiguousYieldLoopsError extends AppError<AmbiguousYieldLoopsDetails> {
-  constructor(details: AmbiguousYieldLoopsDetails, { input }: Pick<SurfaceNames, 'input'> = REST_NAMES) {
+  constructor(details: AmbiguousYieldLoopsDetails) {
     super(
       'bad_request',
-      `The chain does not show which yield loops belong to this vault. Send ${input(details.field)} with those of ${details.yieldPositionIds.join(', ')} to close; no other loop is closed.`,
+      `The chain does not show which yield loops belong to this vault. Send ${NAMES.input(details.field)} with those of ${details.yieldPositionIds.join(', ')} to close; no other loop is closed.`,
       { details },
     );
   }

@@ -1,5 +1,5 @@
 import type { Decimal } from '../../shared/decimal.ts';
-import { namedError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import { LimitExceededError } from '../errors.ts';
 import { LARGEST_LOSS_PCT } from '../input.ts';
 import { exceedsItsBound, highCostIssues, type LeavingBounds, requireLossWithin } from '../quote/bounds.ts';
@@ -50,11 +50,8 @@ function withOthers(refused: LimitExceededError, loops: readonly SoldLoop[], ove
   const { details, message } = refused;
   const others = loops.filter((loop) => loop !== over).map(({ id }) => id);
   if (!details || others.length === loops.length || others.length === 0) return refused;
-  return namedError(
-    ({ input }) =>
-      new LimitExceededError(
-        `${message} Or leave that loop open: nothing of the vault is sold without it unless ${input('yieldPositionIds')} names the others, ${others.join(', ')}.`,
-        details,
-      ),
+  return new LimitExceededError(
+    `${message} Or leave that loop open: nothing of the vault is sold without it unless ${NAMES.input('yieldPositionIds')} names the others, ${others.join(', ')}.`,
+    details,
   );
 }

@@ -4,7 +4,7 @@ import { limitsOf } from '../../domain/market/statics.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import type { ComposedWallet } from '../../domain/position/wallet.ts';
 import type { Decimal } from '../../shared/decimal.ts';
-import { namedError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import { requireAgreement, requireManaged } from '../deployment-guards.ts';
 import { type BuilderDeps, loanUsd, tokenUsdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -234,13 +234,11 @@ function requireOpenPosition(
   const position = composed.equityPositions.find(({ strategyId }) => strategyId === vault.id);
   const held = holdings.stocks.find(({ marketId }) => marketId === vault.stockMarket.id);
   if (position && held && held.collateral > 0n) return { position, held };
-  throw namedError(({ places }) => {
-    const pointer = places.positions(holdings.wallet, chain.chainId);
-    return new NotEligibleError(
-      `${holdings.wallet} has no position in the vault ${vault.id}: its stock market has no debt of it, and no ${vault.stock.symbol} of it worth 0.01 USD. See ${pointer} for its positions.`,
-      { reason: 'nothing_to_do', pointer },
-    );
-  });
+  const pointer = NAMES.places.positions(holdings.wallet, chain.chainId);
+  throw new NotEligibleError(
+    `${holdings.wallet} has no position in the vault ${vault.id}: its stock market has no debt of it, and no ${vault.stock.symbol} of it worth 0.01 USD. See ${pointer} for its positions.`,
+    { reason: 'nothing_to_do', pointer },
+  );
 }
 
 /**

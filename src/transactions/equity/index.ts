@@ -1,4 +1,3 @@
-import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import type { BuilderDeps } from '../deps.ts';
 import { requireSigner } from '../guards.ts';
@@ -27,7 +26,7 @@ export type ExitInput = VaultInput & ExitRequest;
 
 export interface PreviewedDeposit
   extends Pick<PlannedDeposit, 'terms' | 'stockBefore' | 'stockMarket' | 'slippage' | 'issues'> {
-  note(names: SurfaceNames): string;
+  readonly note: string;
 }
 
 /** Preview a deposit; with a wallet its stock leg is counted as well. @throws as `findVault` and `planDeposit` */
@@ -36,7 +35,7 @@ export async function previewVaultDeposit(deps: BuilderDeps, input: DepositInput
   if (input.user) requireSigner(deps.chains, input.user);
   const planned = await withVenues(deps, (attempt) => planDeposit(attempt, found, input));
   const { terms, issues, notes } = planned;
-  return { ...planned, note: (names) => previewNote(terms.preview, { issues, notes }, names) };
+  return { ...planned, note: previewNote(terms.preview, { issues, notes }) };
 }
 
 /** Build the batch of a deposit for the user who signs it. @throws as `findVault` and `buildDeposit` */

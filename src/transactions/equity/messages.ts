@@ -1,6 +1,4 @@
 import type { EquityVault } from '../../catalog/types.ts';
-import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
-import { issueIn } from '../quote/slippage.ts';
 import type { Issue } from '../types.ts';
 import type { DepositPreview } from './types.ts';
 
@@ -8,7 +6,6 @@ import type { DepositPreview } from './types.ts';
 export function previewNote(
   preview: DepositPreview,
   { issues, notes }: { readonly issues: readonly Issue[]; readonly notes: readonly string[] },
-  names: SurfaceNames,
 ): string {
   const { stock } = preview;
   return [
@@ -20,7 +17,7 @@ export function previewNote(
           `Its own borrowing moves the rates: the net APY is ${preview.netApyPct} % after it; at the rates of now it would be ${preview.netApyBeforePct} %.`,
         ]),
     ...notes,
-    ...issues.map((issue) => issueIn(issue, names).message),
+    ...issues.map(({ message }) => message),
   ].join(' ');
 }
 

@@ -1,7 +1,8 @@
 import type { EquityVault } from '../../catalog/types.ts';
 import type { LoopMatch } from '../../domain/equity/loops.ts';
 import type { HeldPosition } from '../../domain/position/types.ts';
-import { BadRequestError, namedError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import type { Issue } from '../types.ts';
 import { AmbiguousYieldLoopsError } from './errors.ts';
 
@@ -27,13 +28,7 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
   const liveOf = (ids: readonly number[]) => live.filter(({ id }) => ids.includes(id));
   if (requested === undefined) {
     if (match.match === 'ambiguous') {
-      throw namedError(
-        (names) =>
-          new AmbiguousYieldLoopsError(
-            { field: FIELD, vaultId: vault.id, yieldPositionIds: match.candidateIds },
-            names,
-          ),
-      );
+      throw new AmbiguousYieldLoopsError({ field: FIELD, vaultId: vault.id, yieldPositionIds: match.candidateIds });
     }
     return liveOf(match.loopIds);
   }
@@ -43,22 +38,19 @@ export function selectLoops({ vault, match, own, requested }: LoopChoice): reado
   const hint =
     allowedIds.length === 0 ? 'Leave the field out: no loop can be its own.' : `Send some of ${allowedIds.join(', ')}.`;
   if (requested.length === 0) {
-    throw namedError(
-      ({ input }) =>
-        new BadRequestError(`${input(FIELD)} is empty. ${hint}`, { field: FIELD, limit: { oneOf: allowedIds } }),
-    );
+    throw new BadRequestError(`${NAMES.input(FIELD)} is empty. ${hint}`, {
+      field: FIELD,
+      limit: { oneOf: allowedIds },
+    });
   }
   const named = new Set<number>();
   for (const id of requested) {
     const refuse = (why: string) =>
-      namedError(
-        ({ input }) =>
-          new BadRequestError(`${input(FIELD)}: ${why} ${hint}`, {
-            field: FIELD,
-            value: String(id),
-            limit: { oneOf: allowedIds },
-          }),
-      );
+      new BadRequestError(`${NAMES.input(FIELD)}: ${why} ${hint}`, {
+        field: FIELD,
+        value: String(id),
+        limit: { oneOf: allowedIds },
+      });
     if (named.has(id)) throw refuse(`${id} is named twice.`);
     named.add(id);
     if (!allowedIds.includes(id)) throw refuse(`position ${id} is not an open yield loop of this vault.`);

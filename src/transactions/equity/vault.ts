@@ -1,6 +1,7 @@
 import type { Chain, EquityVault } from '../../catalog/types.ts';
-import { BadRequestError, namedError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
+import { NAMES } from '../../shared/names.ts';
 import { NotEligibleError } from '../errors.ts';
 
 export interface FoundVault {
@@ -37,19 +38,13 @@ export function findVault(
   }
   const loopId = strategyId as string as MarketId;
   if (chains.some(({ markets }) => markets.some(({ id, kind }) => kind === 'loop' && id === loopId))) {
-    throw namedError(
-      ({ places }) =>
-        new NotEligibleError(
-          `${strategyId} is a leverage strategy, not an equity vault. Use ${places.leverage} for it, or send a vault id: it starts with "${EQUITY_PREFIX}".`,
-          { reason: 'not_equity_vault', pointer: places.leveragePreview },
-        ),
+    throw new NotEligibleError(
+      `${strategyId} is a leverage strategy, not an equity vault. Use ${NAMES.places.leverage} for it, or send a vault id: it starts with "${EQUITY_PREFIX}".`,
+      { reason: 'not_equity_vault', pointer: NAMES.places.leveragePreview },
     );
   }
-  throw namedError(
-    ({ places }) =>
-      new BadRequestError(
-        `No equity vault has the id ${strategyId}. Send an id that starts with "${EQUITY_PREFIX}" from ${places.strategies(served[0])}.`,
-        { field: 'strategyId', value: strategyId },
-      ),
+  throw new BadRequestError(
+    `No equity vault has the id ${strategyId}. Send an id that starts with "${EQUITY_PREFIX}" from ${NAMES.places.strategies(served[0])}.`,
+    { field: 'strategyId', value: strategyId },
   );
 }

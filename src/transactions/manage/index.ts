@@ -2,8 +2,9 @@ import type { Chain, Market, Token } from '../../catalog/types.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { ChainFacts } from '../../domain/facts.ts';
 import type { Decimal } from '../../shared/decimal.ts';
-import { BadRequestError, namedError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import { checkManageFields } from '../../shared/input/manage-fields.ts';
+import { NAMES } from '../../shared/names.ts';
 import { requireAgreement, requireManaged, requireOperator, requireSound } from '../deployment-guards.ts';
 import { type BuilderDeps, composedMarket, feedsOf, loanUsd, ratesOf, tokenUsdPrices } from '../deps.ts';
 import { NotEligibleError } from '../errors.ts';
@@ -66,12 +67,9 @@ export async function buildManagePlan(
 /** @throws BadRequestError for a position on another market than the caller names */
 function requireMarket({ id, chainId, user, marketId }: ManageInput, market: Market): void {
   if (marketId === undefined || marketId === market.id) return;
-  throw namedError(
-    ({ places }) =>
-      new BadRequestError(
-        `Position ${id} of ${user} on chain ${chainId} is on the market ${market.id}, not on ${marketId}. Send the id of a position from ${places.positions(user, chainId)}.`,
-        { field: 'positionId', value: `${chainId}-${marketId}-${id}` },
-      ),
+  throw new BadRequestError(
+    `Position ${id} of ${user} on chain ${chainId} is on the market ${market.id}, not on ${marketId}. Send the id of a position from ${NAMES.places.positions(user, chainId)}.`,
+    { field: 'positionId', value: `${chainId}-${marketId}-${id}` },
   );
 }
 
@@ -96,12 +94,9 @@ async function manageOnce(
     chain.equityVaults.length === 0 ? null : deps.vaultOf(chain.chainId, user, id),
   ]);
   if (vault !== null) {
-    throw namedError(
-      ({ places }) =>
-        new NotEligibleError(
-          `Position ${id} belongs to the equity vault ${vault} and is not managed alone: unwind the vault with ${places.equityExit}.`,
-          { reason: 'equity_vault', pointer: places.equityExit },
-        ),
+    throw new NotEligibleError(
+      `Position ${id} belongs to the equity vault ${vault} and is not managed alone: unwind the vault with ${NAMES.places.equityExit}.`,
+      { reason: 'equity_vault', pointer: NAMES.places.equityExit },
     );
   }
   const { market } = binding;

@@ -1,7 +1,6 @@
 import type { Market, Token } from '../../catalog/types.ts';
-import type { SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { type Decimal, formatUnitsPlain, toFixedHalfUp } from '../../shared/decimal.ts';
-import { namedError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import { deleverageSizes } from '../deleverage/size.ts';
 import { type Alternative, NotEligibleError } from '../errors.ts';
 import { ltvPctOf } from '../preview/ltv.ts';
@@ -45,20 +44,17 @@ export function nothingToIncrease(
   const now = ltvPctOf(position, price);
   const under = underWaterOf({ position, live: { price } });
   const alternatives = under ? [] : waysDown(market, position, price, targetLtvPct, depositFee);
-  const next = ({ actions }: SurfaceNames) => {
+  const next = () => {
     if (under) return `${underWaterFact(under, market.loan)} ${UNDER_WATER_WAYS}`;
     if (alternatives.length === 0) return 'Send a higher target.';
     const ways = alternatives.map(
       ({ action, amount, token, thenRepay }) =>
-        `${actions[action]} with amount ${amount} (${token.symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
+        `${NAMES.actions[action]} with amount ${amount} (${token.symbol})${thenRepay ? ' and then repay with its proceeds' : ''}`,
     );
     return `Send a higher target; to come down to ${toFixedHalfUp(targetLtvPct, 2)} %: ${ways.join(', or ')}.`;
   };
-  return namedError(
-    (names) =>
-      new NotEligibleError(
-        `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. ${next(names)}`,
-        { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
-      ),
+  return new NotEligibleError(
+    `The position stands at an LTV of ${now ? toFixedHalfUp(now, 2) : 'over 100'} % already: there is nothing to increase. ${next()}`,
+    { reason: 'nothing_to_do', alternatives: alternatives.length === 0 ? undefined : alternatives },
   );
 }

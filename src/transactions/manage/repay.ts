@@ -2,7 +2,8 @@ import { maxUint256 } from 'viem';
 import { beforeDepositFee, depositFeeOf } from '../../domain/leverage/fees.ts';
 import { wholePrice } from '../../domain/position/valuation.ts';
 import { Decimal, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
-import { BadRequestError, namedError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import { swapDataOf } from '../build/call.ts';
 import { buildRepay } from '../build/flash-leverage.ts';
 import { buildSwapAndRepay } from '../build/flash-leverage-router.ts';
@@ -85,12 +86,9 @@ function repayDirectly(context: ManageContext, token: PayToken, due: Due): VerbD
   if (given !== undefined && !isFull && given > due.now) {
     const maxAmount = formatUnitsPlain(due.now, token.decimals);
     const withFee = deployment.depositFee === 0n ? '' : ` and the deposit fee, together ${maxAmount} ${token.symbol}`;
-    throw namedError(
-      ({ repayAll }) =>
-        new LimitExceededError(
-          `amount is above the debt of ${formatAmount(position.debt, token)}${withFee}. Send at most that, or ${repayAll}.`,
-          { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { maxAmount } },
-        ),
+    throw new LimitExceededError(
+      `amount is above the debt of ${formatAmount(position.debt, token)}${withFee}. Send at most that, or ${NAMES.repayAll}.`,
+      { field: 'amount', value: input.amount?.toFixed() ?? '', limit: { maxAmount } },
     );
   }
   // With less, the interest until it is mined could make it revert.

@@ -2,7 +2,7 @@ import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { exactApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
-import { namedError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import { LimitExceededError } from '../errors.ts';
 import { leastOutput } from '../input.ts';
 import { lossPct } from '../quote/loss.ts';
@@ -114,12 +114,9 @@ export function withinMaxLtv(
   const needed = leastCollateral(debt, price, maxLtvPct) - collateral;
   if (needed > expectedOut) {
     const ltv = ltvPctOf({ collateral: collateral + expectedOut, debt }, price);
-    throw namedError(
-      ({ input }) =>
-        new LimitExceededError(
-          `At today's swap prices ${input(requested.field)} ${requested.value} would end at an LTV of ${ltv?.toFixed(2, Decimal.ROUND_UP) ?? 'above 100'} %, and the contracts accept at most ${maxLtvPct.toFixed()} %. Ask for less.`,
-          { ...requested, limit: { maxLtvPct: maxLtvPct.toFixed() } },
-        ),
+    throw new LimitExceededError(
+      `At today's swap prices ${NAMES.input(requested.field)} ${requested.value} would end at an LTV of ${ltv?.toFixed(2, Decimal.ROUND_UP) ?? 'above 100'} %, and the contracts accept at most ${maxLtvPct.toFixed()} %. Ask for less.`,
+      { ...requested, limit: { maxLtvPct: maxLtvPct.toFixed() } },
     );
   }
   return withMinimum(swap, MathLib.max(needed, leastOutput(expectedOut, slippage.value)));

@@ -1,5 +1,5 @@
-import { REST_NAMES, type SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { Decimal, ZERO } from '../../shared/decimal.ts';
+import { NAMES } from '../../shared/names.ts';
 import type { EffectiveSlippage, Issue, PlannedSwap } from '../types.ts';
 
 const PLACES = 6;
@@ -33,28 +33,16 @@ export function cappedIssues({ value, cappedFrom, tightenedFrom }: EffectiveSlip
 
 type SlippageKind = 'SLIPPAGE_TIGHTENED' | 'SLIPPAGE_CAPPED';
 
-const MESSAGES: Readonly<
-  Record<SlippageKind, (requested: string, effective: string, slippage: SurfaceNames['slippage']) => string>
-> = {
-  SLIPPAGE_TIGHTENED: (requested, effective, { name, value }) =>
+const { name, value } = NAMES.slippage;
+const MESSAGES: Readonly<Record<SlippageKind, (requested: string, effective: string) => string>> = {
+  SLIPPAGE_TIGHTENED: (requested, effective) =>
     `Of ${name} ${value(requested)} only ${value(effective)} holds: a fill below that would break the contracts' limit and reverts. Ask for less leverage, or for a smaller size, to allow more.`,
-  SLIPPAGE_CAPPED: (requested, effective, { name, value }) =>
+  SLIPPAGE_CAPPED: (requested, effective) =>
     `Of ${name} ${value(requested)} only ${value(effective)} counts: that is the cap, which venues would use up otherwise.`,
 };
 
 function slippageIssue(kind: SlippageKind, requested: string, effective: string): Issue {
-  return { kind, requested, effective, message: MESSAGES[kind](requested, effective, REST_NAMES.slippage) };
-}
-
-/** Write an issue with the names of a surface; its `message` has those of REST. */
-export function issueIn(issue: Issue, names: SurfaceNames): Issue {
-  const { kind, requested, effective, message } = issue;
-  if (kind === 'APPROVAL_NEEDED') {
-    return { ...issue, message: message.replace(REST_NAMES.plan.allowance, names.plan.allowance) };
-  }
-  if (requested === undefined || effective === undefined) return issue;
-  if (kind !== 'SLIPPAGE_TIGHTENED' && kind !== 'SLIPPAGE_CAPPED') return issue;
-  return { ...issue, message: MESSAGES[kind](requested, effective, names.slippage) };
+  return { kind, requested, effective, message: MESSAGES[kind](requested, effective) };
 }
 
 function slackOf({ minOut, expectedOut }: PlannedSwap): Decimal {

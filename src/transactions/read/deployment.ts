@@ -3,7 +3,7 @@ import type { Chain, Market } from '../../catalog/types.ts';
 import { DEFAULT_DEPOSIT_FEE, DEFAULT_YIELD_FEE } from '../../domain/leverage/fees.ts';
 import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
-import { namedError } from '../../shared/errors.ts';
+import { NAMES } from '../../shared/names.ts';
 import { NotEligibleError } from '../errors.ts';
 import { type ReadPlan, readOf } from './reads.ts';
 
@@ -104,11 +104,9 @@ export function requireUnpaused({ isPaused }: Pick<Deployment, 'isPaused'>): voi
 export function requireOpenMarket(market: Market, deployment: Deployment, exit?: 'vault'): void {
   requireUnpaused(deployment);
   if (deployment.isSupported !== false) return;
-  throw namedError(
-    ({ places: { equityExit } }) =>
-      new NotEligibleError(
-        `The market ${market.id} is closed to new positions. Open positions can still be left${exit === undefined ? '' : ` through ${equityExit}`}.`,
-        { reason: 'market_closed', rule: 'unsupported', pointer: exit && equityExit },
-      ),
+  const { equityExit } = NAMES.places;
+  throw new NotEligibleError(
+    `The market ${market.id} is closed to new positions. Open positions can still be left${exit === undefined ? '' : ` through ${equityExit}`}.`,
+    { reason: 'market_closed', rule: 'unsupported', pointer: exit && equityExit },
   );
 }

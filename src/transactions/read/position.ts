@@ -2,8 +2,9 @@ import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
-import { BadRequestError, namedError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, Hex, MarketId } from '../../shared/ids.ts';
+import { NAMES } from '../../shared/names.ts';
 import { NotEligibleError } from '../errors.ts';
 import type { PayToken, PositionState } from '../types.ts';
 import { type Deployment, planDeployment } from './deployment.ts';
@@ -62,12 +63,9 @@ export function createPositionDirectory(): PositionDirectory {
       const [found, named] = answers;
       if (!found) {
         await requireWallet(reader, chain, user, named);
-        throw namedError(
-          ({ places }) =>
-            new BadRequestError(
-              `${user} has no position ${id} on chain ${chain.chainId}. Send an id from ${places.positions(user, chain.chainId)}.`,
-              { field: 'id', value: String(id) },
-            ),
+        throw new BadRequestError(
+          `${user} has no position ${id} on chain ${chain.chainId}. Send an id from ${NAMES.places.positions(user, chain.chainId)}.`,
+          { field: 'id', value: String(id) },
         );
       }
       const market = chain.markets.find((candidate) => candidate.id === (found.marketId.toLowerCase() as MarketId));
@@ -122,13 +120,10 @@ export async function readManaged(
   const { open, amountDepositedInLoanToken: basis } = found;
   const [, borrowShares, collateral] = required(read.held());
   if (!open || collateral === 0n) {
-    throw namedError(
-      ({ places }) =>
-        new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
-          reason: open ? 'position_liquidated' : 'position_closed',
-          pointer: places.positions(user, chain.chainId),
-        }),
-    );
+    throw new NotEligibleError(`Position ${id} was ${open ? 'liquidated' : 'closed'}: there is nothing to manage.`, {
+      reason: open ? 'position_liquidated' : 'position_closed',
+      pointer: NAMES.places.positions(user, chain.chainId),
+    });
   }
   const live = read.live();
   const position = { id, borrowShares, collateral, debt: debtOf(live, borrowShares), basis };

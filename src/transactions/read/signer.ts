@@ -4,7 +4,6 @@ import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import type { Chain } from '../../catalog/types.ts';
 import { proxyAddress } from '../../chain/plans/wallets.ts';
 import { ChainReadError } from '../../chain/rpc/errors.ts';
-import { namedError } from '../../shared/errors.ts';
 import type { Address } from '../../shared/ids.ts';
 import { PositionProxyError } from '../errors.ts';
 import { notASigner } from '../guards.ts';
@@ -56,8 +55,7 @@ export async function requireWallet(
     throw notASigner(user, 'a contract that cannot sign');
   }
   const found = await confirmOwner(reader, chain, user, named);
-  if (found)
-    throw namedError((names) => new PositionProxyError({ field: 'userAddress', value: user, ...found }, names));
+  if (found) throw new PositionProxyError({ field: 'userAddress', value: user, ...found });
 }
 
 /** Ask an address for its owner, where nothing else is read of it, and refuse as `requireWallet` does. */

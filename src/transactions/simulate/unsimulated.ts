@@ -1,5 +1,4 @@
 import type { Chain } from '../../catalog/types.ts';
-import { namedError } from '../../shared/errors.ts';
 import { NotSimulatedError } from '../errors.ts';
 import type { Issue, PayToken } from '../types.ts';
 
@@ -29,7 +28,7 @@ export function unsimulatedIssue(
     };
   }
   if (!takesRiskBack || allowUnsimulated !== true) {
-    throw namedError((names) => new NotSimulatedError(chain.chainId, takesRiskBack, names));
+    throw new NotSimulatedError(chain.chainId, takesRiskBack);
   }
   return {
     kind: 'NOT_SIMULATED',

@@ -2,10 +2,10 @@ import type { Chain, EquityVault, Market, Token } from '../../../src/catalog/typ
 import { composeChain } from '../../../src/domain/compose.ts';
 import type { ChainFacts } from '../../../src/domain/facts.ts';
 import type { ComposedChain } from '../../../src/domain/market/types.ts';
-import { REST_NAMES } from '../../../src/shared/contract/surface-names.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { AppError } from '../../../src/shared/errors.ts';
 import type { Address, StrategyId } from '../../../src/shared/ids.ts';
+import { REST_NAMES, spell } from '../../../src/shared/names.ts';
 import type { BuilderDeps } from '../../../src/transactions/deps.ts';
 import { intentOf } from '../../../src/transactions/intent.ts';
 import { buildManagePlan, type ManageInput } from '../../../src/transactions/manage/index.ts';
@@ -254,8 +254,7 @@ export function textOf(shown: unknown): string {
   const plain = (value: unknown): unknown => {
     if (typeof value === 'bigint') return value.toString();
     if (Decimal.isBigNumber(value)) return value.decimalPlaces(24).toFixed();
-    // A sentence, written with the names of a surface.
-    if (typeof value === 'function') return value(REST_NAMES);
+    if (typeof value === 'string') return spell(value, REST_NAMES);
     if (Array.isArray(value)) return value.map(plain);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));

@@ -1,7 +1,7 @@
-import { REST_NAMES, type SurfaceNames } from '../../shared/contract/surface-names.ts';
 import { Decimal } from '../../shared/decimal.ts';
-import { AppError } from '../../shared/errors.ts';
-import { type Issue, issueIn, type ManageAction, type ManageInput } from '../../transactions/index.ts';
+import { AppError, copyWith } from '../../shared/errors.ts';
+import { type Names, REST_NAMES, spell } from '../../shared/names.ts';
+import type { ManageAction, ManageInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 
 /** The paths of the builders' inputs in the arguments of a field. */
@@ -67,7 +67,7 @@ const INPUTS: Readonly<Record<string, string>> = {
   desiredLtv: 'ltvPct',
 };
 
-const GRAPHQL_NAMES: SurfaceNames = {
+const GRAPHQL_NAMES: Names = {
   input: (name) => INPUTS[name] ?? name,
   repayAll: 'repayAll',
   actions: ACTIONS,
@@ -91,7 +91,7 @@ const GRAPHQL_NAMES: SurfaceNames = {
 };
 
 /** The names of the surface of a request: rows of /v1 run the same resolvers. */
-export function namesOf({ contract }: Pick<AppContext, 'contract'>): SurfaceNames {
+export function namesOf({ contract }: Pick<AppContext, 'contract'>): Names {
   return contract === 'v1' ? REST_NAMES : GRAPHQL_NAMES;
 }
 
@@ -99,33 +99,23 @@ export function namesOf({ contract }: Pick<AppContext, 'contract'>): SurfaceName
  * Run a build. Its errors get the names and the paths of the request's surface.
  * @throws the errors of the build
  */
-export async function withSurfaceNames<T>(ctx: AppContext, paths: InputPaths, run: () => Promise<T>): Promise<T> {
+export async function inNamesOf<T>(ctx: AppContext, paths: InputPaths, run: () => Promise<T>): Promise<T> {
   if (ctx.contract === 'v1') return run();
   try {
     return await run();
   } catch (error) {
-    throw error instanceof AppError ? located(error.withNames?.(GRAPHQL_NAMES) ?? error, paths) : error;
+    throw error instanceof AppError ? located(error.spelled(GRAPHQL_NAMES), paths) : error;
   }
-}
-
-/** The same error with the names of a request's surface. */
-export function named(error: AppError, ctx: Pick<AppContext, 'contract'>): AppError {
-  return ctx.contract === 'v1' ? error : (error.withNames?.(GRAPHQL_NAMES) ?? error);
 }
 
 /** Copy an error with the path of its input: several callers may wait for the same error. */
 function located(error: AppError, paths: InputPaths): AppError {
   const field = (error.details as { readonly field?: unknown } | undefined)?.field;
   if (typeof field !== 'string' || paths[field] === undefined) return error;
-  const copy = Object.create(
-    Object.getPrototypeOf(error) as object,
-    Object.getOwnPropertyDescriptors(error),
-  ) as AppError;
-  const details = { ...(error.details as object), field: paths[field] };
-  return Object.defineProperty(copy, 'details', { value: details, enumerable: true });
+  return copyWith(error, { details: { ...(error.details as object), field: paths[field] } });
 }
 
-/** Write issues with the names of the request's surface. */
-export function formatIssues(issues: readonly Issue[], ctx: AppContext): readonly Issue[] {
-  return issues.map((issue) => issueIn(issue, namesOf(ctx)));
+/** Spell the references in a text, or in issues, in the names of the request's surface. */
+export function spelled<T>(value: T, ctx: Pick<AppContext, 'contract'>): T {
+  return spell(value, namesOf(ctx));
 }
