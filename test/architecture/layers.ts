@@ -36,7 +36,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'types:warmers',
   ],
   transactions: ['abi', 'chain', 'upstreams', 'domain', 'catalog', 'shared'],
-  resolvers: ['loaders', 'transactions', 'domain', 'catalog', 'shared'],
+  resolvers: ['loaders', 'transactions', 'domain', 'catalog', 'shared', 'types:schema'],
   schema: ['resolvers', 'domain', 'catalog', 'shared', 'transactions'],
   limits: ['shared', 'types:resolvers'],
   http: ['limits', 'rest', 'schema', 'shared', 'types:config'],

@@ -17,7 +17,7 @@ const filters = fc.record(
     chainIds: fc.subarray([...CHAIN_IDS]),
     categories: fc.subarray([...COLLATERAL_CATEGORIES], { minLength: 1 }),
     correlated: fc.boolean(),
-    kinds: fc.constantFrom(['loop'] as const, ['equity'] as const),
+    kinds: fc.constantFrom<('loop' | 'equity')[]>(['loop'], ['equity']),
     minMaxLeverage: fc.integer({ min: 1, max: 12 }).map((value) => new Decimal(value)),
     listedOnly: fc.boolean(),
   },

@@ -1,28 +1,14 @@
 import { ALERT_UNITS, CONDITIONS_OF, defaultRearmAt } from '../../domain/alerts/rules.ts';
 import type { AlertCondition, AlertRule, AlertSubject } from '../../domain/alerts/types.ts';
+import type { AlertInput } from '../../schema/alert/alert-inputs.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { BadRequestError, type LimitValue } from '../../shared/errors.ts';
-import { type Address, type ChainId, formatValue, type PositionName, type StrategyId } from '../../shared/ids.ts';
+import { type ChainId, formatValue } from '../../shared/ids.ts';
+import { IDEMPOTENCY_KEY, MAX_IDEMPOTENCY_KEY, MAX_LABEL } from '../../shared/input/alert-fields.ts';
 import type { AppContext } from '../common/context.ts';
 import { chainOfStrategy, requireChain } from '../market/chains.ts';
 import { requirePlace } from '../position/positions.ts';
 
-type Maybe<T> = T | null | undefined;
-
-export interface AlertInput {
-  readonly wallet?: Maybe<Address>;
-  readonly positionId?: Maybe<PositionName>;
-  readonly strategyId?: Maybe<StrategyId>;
-  readonly condition: AlertCondition;
-  readonly threshold?: Maybe<Decimal>;
-  readonly rearmAt?: Maybe<Decimal>;
-  readonly webhookUrl: string;
-  readonly label?: Maybe<string>;
-  readonly idempotencyKey?: Maybe<string>;
-}
-
-const MAX_LABEL = 100;
-const MAX_IDEMPOTENCY_KEY = 255;
 const MAX_DECIMALS = 18;
 
 /** Range of the threshold of each condition with a number. */
@@ -178,7 +164,7 @@ function labelOf(text: string): string {
 }
 
 function idempotencyKeyOf(text: string): string {
-  if (/^[\x21-\x7e]+$/.test(text) && text.length <= MAX_IDEMPOTENCY_KEY) return text;
+  if (IDEMPOTENCY_KEY.test(text)) return text;
   return refuse(
     'idempotencyKey',
     text,

@@ -1,12 +1,13 @@
 import type { AlertDelivery, AlertPage, AlertRecord, DeliveryStatus } from '../../domain/alerts/records.ts';
 import type { AlertCondition, AlertSubject, AlertSubjectKind } from '../../domain/alerts/types.ts';
+import type { AlertInput } from '../../schema/alert/alert-inputs.ts';
 import { OVERLAP_SEC } from '../../shared/contract/alert-secrets.ts';
 import { BadRequestError, NotFoundError, UnauthorizedError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import { type ChainId, formatValue } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, toPage } from '../common/page.ts';
-import { type AlertInput, parseAlert, positionInputOf } from './alert-input.ts';
+import { parseAlert, positionInputOf } from './alert-input.ts';
 import type { AlertsPort, AlertWithSecret } from './alert-services.ts';
 
 type Maybe<T> = T | null | undefined;

@@ -1,4 +1,5 @@
 import type { EquityPosition } from '../../domain/equity/position.ts';
+import type { DepositArgs, ExitArgs } from '../../schema/equity/equity-inputs.ts';
 import { formatPct } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import type { BuiltBatch, BuiltExit, DepositPreview } from '../../transactions/equity/index.ts';
@@ -15,7 +16,7 @@ import {
   planGaps,
   type WorstCaseView,
 } from '../transaction/estimate.ts';
-import { type DepositArgs, depositInput, type ExitArgs, exitInput } from '../transaction/input.ts';
+import { depositInput, exitInput, type OnChain } from '../transaction/input.ts';
 import { PREVIEW_NOTE, type PreviewView, previewGaps, quotesAsOf } from '../transaction/previewed.ts';
 import { equityPaths, inNamesOf, inputIn, spelled } from '../transaction/request-names.ts';
 
@@ -51,7 +52,7 @@ export interface ExitView extends Estimate {
 /** Preview a deposit into a vault; a wallet is needed only for its own stock leg. @throws the refusals of the builders */
 export function vaultDepositPreview(
   wallet: Address | null | undefined,
-  input: DepositArgs,
+  input: OnChain<DepositArgs>,
   age: QuoteAge,
   ctx: AppContext,
 ): Promise<DepositPreviewView> {
@@ -90,7 +91,11 @@ const NOTHING_LEFT = 'Nothing of the vault is left.';
 const WHOLE = 'The whole vault is left.';
 
 /** Build a deposit into a vault. @throws the refusals of the builders */
-export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppContext): Promise<DepositPlanView> {
+export function vaultDepositPlan(
+  wallet: Address,
+  input: OnChain<DepositArgs>,
+  ctx: AppContext,
+): Promise<DepositPlanView> {
   return inNamesOf(ctx, equityPaths(), async () => {
     const built = await ctx.live().equity.deposit(depositInput(input, ctx), wallet);
     const { preview } = built.terms;
@@ -113,7 +118,7 @@ export function vaultDepositPlan(wallet: Address, input: DepositArgs, ctx: AppCo
 /** Preview the exit from a vault. @throws the refusals of the builders */
 export function vaultExitPreview(
   wallet: Address,
-  input: ExitArgs,
+  input: OnChain<ExitArgs>,
   age: QuoteAge,
   ctx: AppContext,
 ): Promise<ExitPreviewView> {
@@ -146,7 +151,7 @@ export function vaultExitPreview(
 }
 
 /** Build the exit from a vault. @throws the refusals of the builders */
-export function vaultExitPlan(wallet: Address, input: ExitArgs, ctx: AppContext): Promise<ExitPlanView> {
+export function vaultExitPlan(wallet: Address, input: OnChain<ExitArgs>, ctx: AppContext): Promise<ExitPlanView> {
   return inNamesOf(ctx, equityPaths(), async () => {
     const built = await ctx.live().equity.exit(exitInput(wallet, input, ctx), wallet);
     const view = exitView(built);

@@ -1,11 +1,11 @@
 import type { DriftRecord } from '../../domain/drift/types.ts';
+import type { DriftFilterInput } from '../../schema/ops/ops-inputs.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import { type ChainId, formatValue } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import type { AppContext } from '../common/context.ts';
 import { type Page, type PageArgs, toPage } from '../common/page.ts';
 import { selectChains } from '../market/chains.ts';
-import type { DriftFilterInput } from './ops.ts';
 
 /**
  * List the history of drift, the latest recorded first. It is read from the database alone, so that it is there while a chain

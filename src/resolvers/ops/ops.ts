@@ -1,13 +1,11 @@
-import type { Drift, DriftKind, DriftSeverity } from '../../domain/drift/types.ts';
+import type { Drift } from '../../domain/drift/types.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
 import { pageOfEntries } from '../../domain/portfolio/entries.ts';
 import { driftOf } from '../../domain/portfolio/items.ts';
 import {
-  type Direction,
   type DriftFilter,
   type ItemFilter,
   type Listed,
-  type PortfolioOrder,
   queryDrift,
   queryItems,
   queryPortfolios,
@@ -15,10 +13,9 @@ import {
 import { type PortfolioDocument, renderEntry } from '../../domain/portfolio/render.ts';
 import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
 import type { Portfolio, PortfolioItem } from '../../domain/portfolio/types.ts';
-import type { PositionStatus } from '../../domain/position/types.ts';
-import type { Decimal } from '../../shared/decimal.ts';
+import type { DriftFilterInput, PortfolioFilter, PortfolioOrderInput } from '../../schema/ops/ops-inputs.ts';
 import { BadRequestError, NotFoundError, NotReadyError, UpstreamUnavailableError } from '../../shared/errors.ts';
-import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
+import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
 import { inPages } from '../../shared/pages.ts';
 import { ageOf, momentOf } from '../common/age.ts';
@@ -31,31 +28,10 @@ import type { ServedReport } from './ops-services.ts';
 
 type Maybe<T> = T | null | undefined;
 
-interface PortfolioFilterInput {
-  readonly chainIds?: Maybe<readonly ChainId[]>;
-  readonly statuses?: Maybe<readonly PositionStatus[]>;
-  readonly wallets?: Maybe<readonly Address[]>;
-  readonly marketIds?: Maybe<readonly MarketId[]>;
-  readonly strategyIds?: Maybe<readonly StrategyId[]>;
-  readonly vaultIds?: Maybe<readonly StrategyId[]>;
-  readonly driftKinds?: Maybe<readonly DriftKind[]>;
-  readonly minValueUsd?: Maybe<Decimal>;
-  readonly minHeadroomPct?: Maybe<Decimal>;
-  readonly maxHeadroomPct?: Maybe<Decimal>;
-}
-
-export interface DriftFilterInput {
-  readonly kinds?: Maybe<readonly DriftKind[]>;
-  readonly severities?: Maybe<readonly DriftSeverity[]>;
-  readonly wallets?: Maybe<readonly Address[]>;
-  readonly marketIds?: Maybe<readonly MarketId[]>;
-  readonly vaultIds?: Maybe<readonly StrategyId[]>;
-}
-
 interface ListArgs extends PageArgs {
   readonly chainIds?: Maybe<readonly ChainId[]>;
-  readonly filter?: Maybe<PortfolioFilterInput>;
-  readonly orderBy?: Maybe<{ readonly field: PortfolioOrder; readonly direction: Direction }>;
+  readonly filter?: Maybe<PortfolioFilter>;
+  readonly orderBy?: Maybe<PortfolioOrderInput>;
 }
 
 interface OpsPage<T> extends Page<T> {
@@ -211,7 +187,7 @@ export async function listDrift(
   args: PageArgs & {
     readonly chainIds?: Maybe<readonly ChainId[]>;
     readonly filter?: Maybe<DriftFilterInput>;
-    readonly items?: Maybe<PortfolioFilterInput>;
+    readonly items?: Maybe<PortfolioFilter>;
   },
   ctx: AppContext,
 ): Promise<OpsPage<Drift>> {

@@ -1,10 +1,9 @@
 import type { Market, Token } from '../../catalog/types.ts';
 import { marketsById, strategiesById } from '../../domain/market/lookup.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
-import type { SortDirection, StrategyOrder } from '../../domain/strategy/keys.ts';
 import { queryStrategies, type StrategyFilter } from '../../domain/strategy/query.ts';
 import type { EquityTerms, Strategy } from '../../domain/strategy/types.ts';
-import type { Decimal } from '../../shared/decimal.ts';
+import type { StrategyFilterInput, StrategyOrderInput } from '../../schema/strategy/strategy-inputs.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
@@ -14,23 +13,10 @@ import { type PageArgs, toPage } from '../common/page.ts';
 import { chainOfStrategy, missingOf, readComposed, readComposedOf, selectChains } from '../market/chains.ts';
 import { type ComposedPage, notComposed, oldestOf } from '../market/markets.ts';
 
-type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
-
-/** The filter as requested: exact decimals and dates instead of the numbers that the query compares. */
-export type StrategyFilterInput = Loose<
-  Omit<StrategyFilter, 'minApyPct' | 'minLiquidityUsd' | 'minMaxLeverage' | 'maturesBefore' | 'maturesAfter'> & {
-    minApyPct: Decimal;
-    minLiquidityUsd: Decimal;
-    minMaxLeverage: Decimal;
-    maturesBefore: Date;
-    maturesAfter: Date;
-  }
->;
-
 interface StrategiesArgs extends PageArgs {
   readonly chainIds?: readonly ChainId[] | null | undefined;
   readonly filter?: StrategyFilterInput | null | undefined;
-  readonly orderBy?: { readonly field: StrategyOrder; readonly direction: SortDirection } | null | undefined;
+  readonly orderBy?: StrategyOrderInput | null | undefined;
 }
 
 export const DEFAULT_ORDER = { field: 'apy', direction: 'desc' } as const;

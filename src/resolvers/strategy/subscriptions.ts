@@ -4,13 +4,14 @@ import type { IndexedStrategy } from '../../domain/strategy/keys.ts';
 import { queryStrategies } from '../../domain/strategy/query.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { createLoaders } from '../../loaders/index.ts';
+import type { StrategyFilterInput } from '../../schema/strategy/strategy-inputs.ts';
 import type { ChainId, StrategyId } from '../../shared/ids.ts';
 import { secondOf } from '../common/age.ts';
 import type { AppContext, EventSubject } from '../common/context.ts';
 import { type ChainFreshness, readFreshness } from '../common/freshness.ts';
 import { requireChain, selectChains } from '../market/chains.ts';
 import type { ChangeEvent, ChangeFeed, SeenVersion } from './changes.ts';
-import { DEFAULT_ORDER, type StrategyFilterInput, toFilter } from './strategies.ts';
+import { DEFAULT_ORDER, toFilter } from './strategies.ts';
 
 export interface StrategyChange {
   readonly chain: Chain;

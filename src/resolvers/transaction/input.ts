@@ -1,13 +1,13 @@
+import type { DepositArgs, ExitArgs } from '../../schema/equity/equity-inputs.ts';
+import type { ManageArgs, OpenArgs } from '../../schema/transaction/leverage-inputs.ts';
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import { BadRequestError } from '../../shared/errors.ts';
-import { type Address, type ChainId, formatValue, type PositionName, type StrategyId } from '../../shared/ids.ts';
+import { type Address, type ChainId, formatValue, type PositionName } from '../../shared/ids.ts';
 import type { DepositInput, ExitInput } from '../../transactions/equity/index.ts';
 import { LimitExceededError, MAX_SLIPPAGE, type ManageInput, type OpenInput } from '../../transactions/index.ts';
 import type { AppContext } from '../common/context.ts';
 import { chainOfStrategy } from '../market/chains.ts';
 import { requirePlace } from '../position/positions.ts';
-
-type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /** How long a plan without quotes counts as good, ms: its worst case is that of a minute later. */
 export const PLAN_LIFE_MS = 60_000;
@@ -15,47 +15,15 @@ export const PLAN_LIFE_MS = 60_000;
 /** The argument of a build in which its input is; that of a preview has a part for each build. */
 const INPUT = 'input';
 
-/** Bounds that every build takes. */
-type Bounds = Loose<{ maxSlippageBps: Decimal; maxSwapLossPct: Decimal; minAmountOut: Decimal }>;
+type TargetArgs = OpenArgs['target'];
 
-type TargetArgs = Loose<{ leverage: Decimal; ltvPct: Decimal }>;
+type Bounds = Pick<OpenArgs, 'maxSlippageBps' | 'maxSwapLossPct' | 'minAmountOut'>;
 
-export type OpenArgs = {
-  readonly strategyId: StrategyId;
-  readonly payToken: Address;
-  readonly amount: Decimal;
-  readonly target: TargetArgs;
-} & Bounds &
-  Loose<{ chainId: ChainId }>;
-
-/** Exactly one of them is given. */
-type ActionArgs = Loose<{
-  close: Loose<{ amount: Decimal; exact: boolean }>;
-  increaseLeverage: TargetArgs;
-  addCollateral: { readonly payToken: Address; readonly amount: Decimal };
-  removeCollateral: { readonly amount: Decimal };
-  repay: { readonly payToken: Address; readonly amount: Decimal };
-  repayAll: Loose<{ payToken: Address; amount: Decimal }>;
-  borrow: { readonly amount: Decimal };
-}>;
-
-export type ManageArgs = {
-  readonly position: PositionName;
-  readonly action: ActionArgs;
-} & Bounds &
-  Loose<{ allowUnsimulated: boolean }>;
-
-export type DepositArgs = { readonly strategyId: StrategyId; readonly amount: Decimal } & Pick<
-  Bounds,
-  'maxSlippageBps' | 'maxSwapLossPct'
-> &
-  Loose<{ stockLtvPct: Decimal; chainId: ChainId }>;
-
-export type ExitArgs = { readonly strategyId: StrategyId } & Bounds &
-  Loose<{ yieldPositionIds: readonly PositionName[]; exact: boolean; allowUnsimulated: boolean; chainId: ChainId }>;
+/** The input of an action, and the chain that stands beside it. */
+export type OnChain<T> = T & { readonly chainId?: ChainId | null | undefined };
 
 /** Read the input that opens a position. @throws BadRequestError, LimitExceededError */
-export function openInput(input: OpenArgs, ctx: AppContext, at = INPUT): OpenInput {
+export function openInput(input: OnChain<OpenArgs>, ctx: AppContext, at = INPUT): OpenInput {
   return {
     chainId: requireChainOf(input, ctx, at),
     strategyId: input.strategyId,
@@ -117,7 +85,7 @@ type GivenAction = Pick<
 >;
 
 /** Name the action that was chosen. @throws BadRequestError for none or several */
-function actionOf(given: ActionArgs, at: string): GivenAction {
+function actionOf(given: ManageArgs['action'], at: string): GivenAction {
   const { close, increaseLeverage, addCollateral, removeCollateral, repay, repayAll, borrow } = given;
   const chosen: readonly (GivenAction | null | undefined)[] = [
     close && { action: 'close', amount: close.amount ?? undefined, exact: close.exact ?? undefined },
@@ -158,7 +126,7 @@ export function notOne(field: string, names: readonly string[]): BadRequestError
 }
 
 /** Read the input of a vault deposit. @throws BadRequestError, LimitExceededError */
-export function depositInput(input: DepositArgs, ctx: AppContext, at = INPUT): DepositInput {
+export function depositInput(input: OnChain<DepositArgs>, ctx: AppContext, at = INPUT): DepositInput {
   const { slippage, maxSwapLossPct } = boundsOf(input, ctx, at);
   chainOfStrategy(ctx, input);
   return {
@@ -171,7 +139,7 @@ export function depositInput(input: DepositArgs, ctx: AppContext, at = INPUT): D
 }
 
 /** Read the input of a vault exit. @throws BadRequestError, LimitExceededError */
-export function exitInput(user: Address, input: ExitArgs, ctx: AppContext, at = INPUT): ExitInput {
+export function exitInput(user: Address, input: OnChain<ExitArgs>, ctx: AppContext, at = INPUT): ExitInput {
   const chain = chainOfStrategy(ctx, input);
   const loops = input.yieldPositionIds;
   return {
@@ -185,7 +153,11 @@ export function exitInput(user: Address, input: ExitArgs, ctx: AppContext, at = 
 }
 
 /** Find the chain that a strategy names. @throws BadRequestError for an id that no chain has, and for another `chainId` beside it */
-function requireChainOf(input: Pick<OpenArgs, 'strategyId' | 'chainId'>, ctx: AppContext, at: string): ChainId {
+function requireChainOf(
+  input: Pick<OnChain<OpenArgs>, 'strategyId' | 'chainId'>,
+  ctx: AppContext,
+  at: string,
+): ChainId {
   const chain = chainOfStrategy(ctx, input);
   if (chain) return chain.chainId;
   const { strategyId } = input;

@@ -1,4 +1,5 @@
 import type { Gap } from '../../domain/freshness/types.ts';
+import type { ManageArgs, OpenArgs } from '../../schema/transaction/leverage-inputs.ts';
 import { type Decimal, formatPct, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
 import {
@@ -25,7 +26,7 @@ import {
   planGaps,
   type WorstCaseView,
 } from './estimate.ts';
-import { type ManageArgs, manageInput, type OpenArgs, openInput, PLAN_LIFE_MS } from './input.ts';
+import { manageInput, type OnChain, openInput, PLAN_LIFE_MS } from './input.ts';
 import {
   basisOfPlan,
   costsOf,
@@ -67,7 +68,11 @@ export interface PlannedLeverageView extends Estimate {
 }
 
 /** Preview an open without a wallet. @throws the refusals of the builders */
-export async function previewLeverage(input: OpenArgs, age: QuoteAge, ctx: AppContext): Promise<LeveragePreviewView> {
+export async function previewLeverage(
+  input: OnChain<OpenArgs>,
+  age: QuoteAge,
+  ctx: AppContext,
+): Promise<LeveragePreviewView> {
   const at = inputIn(ctx, 'openLeverage');
   return inNamesOf(ctx, openPaths(at), async () => {
     const prepared = await ctx.live().leverage.preview(openInput(input, ctx, at), age);
@@ -162,7 +167,7 @@ export function reallocationFeeOf({ reallocations }: OpenTerms): bigint | null {
 }
 
 /** Build an open. @throws the refusals of the builders */
-export function openPosition(wallet: Address, input: OpenArgs, ctx: AppContext): Promise<LeveragePlanView> {
+export function openPosition(wallet: Address, input: OnChain<OpenArgs>, ctx: AppContext): Promise<LeveragePlanView> {
   return inNamesOf(ctx, openPaths(), async () =>
     formatPlan(await ctx.live().leverage.open(openInput(input, ctx), wallet), ctx),
   );

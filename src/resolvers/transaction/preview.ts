@@ -1,19 +1,10 @@
+import type { PreviewArgs } from '../../schema/transaction/preview-input.ts';
 import { BadRequestError } from '../../shared/errors.ts';
 import type { Address, ChainId, PositionName } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import { vaultDepositPreview, vaultExitPreview } from '../equity/equity.ts';
-import { type DepositArgs, type ExitArgs, type ManageArgs, notOne, type OpenArgs } from './input.ts';
+import { notOne } from './input.ts';
 import { previewLeverage, previewManage } from './leverage.ts';
-
-type Loose<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
-
-/** Exactly one of them is given. */
-export type PreviewArgs = Loose<{
-  openLeverage: OpenArgs;
-  manageLeverage: ManageArgs;
-  equityDeposit: DepositArgs;
-  equityExit: ExitArgs;
-}>;
 
 export interface PreviewRequest {
   readonly chainId?: ChainId | null | undefined;

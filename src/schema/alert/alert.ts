@@ -1,12 +1,13 @@
 import type { AlertDelivery, AlertEventType, AlertRecord, DeliveryStatus } from '../../domain/alerts/records.ts';
 import { validEarlierSecrets } from '../../domain/alerts/secrets.ts';
 import type { StaleGroup } from '../../domain/alerts/stale.ts';
-import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../../domain/alerts/types.ts';
+import type { AlertStatus, AlertSubjectKind } from '../../domain/alerts/types.ts';
 import { findAlert } from '../../resolvers/alert/alerts.ts';
 import { ALERT_STALE_GROUPS, WEBHOOK_FAILURES } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { defineNode } from '../common/node.ts';
+import { AlertConditionRef } from './alert-inputs.ts';
 
 export const AlertSubjectRef = builder.enumType('AlertSubject', {
   description: 'Kind of the subject of an alert.',
@@ -15,23 +16,6 @@ export const AlertSubjectRef = builder.enumType('AlertSubject', {
     position: 'One position of a wallet.',
     vault: 'One equity vault of a wallet: its stock leg and its loops.',
     strategy: 'A strategy.',
-  }),
-});
-
-export const AlertConditionRef = builder.enumType('AlertCondition', {
-  description:
-    'Condition of an alert. Values that are stale or unknown meet no condition but `STALE`. Conditions with a threshold fire when the value falls below it, and are over when the value reaches `rearmAt`.',
-  values: enumValues<AlertCondition>({
-    headroom_below:
-      'The distance between LTV and liquidation LTV is below the threshold, percentage points; of a wallet the smallest one.',
-    apy_below:
-      'The net APY is below the threshold, percent: of a strategy at its default leverage, of a position at its own, of a vault its own and those of its loops, the smallest one; of a wallet the smallest one.',
-    liquidity_below: 'The liquidity of the market is below the threshold, USD; of a wallet the smallest one.',
-    stale:
-      'A value that any condition of the subject depends on is past its freshness budget or missing, or the wallet cannot be read. It fires once; `staleGroups` lists the causes.',
-    paused: 'The contract of the positions is paused.',
-    liquidated:
-      'The position was liquidated, also in part. Each liquidation fires once; the condition is never cleared.',
   }),
 });
 

@@ -16,7 +16,6 @@ import { OVERLAP_SEC } from '../../shared/contract/alert-secrets.ts';
 import { builder } from '../builder.ts';
 import { pageArgs } from '../common/page.ts';
 import {
-  AlertConditionRef,
   AlertConnectionRef,
   AlertDeliveryConnectionRef,
   AlertDeliveryRef,
@@ -24,46 +23,10 @@ import {
   AlertSubjectRef,
   DeliveryStatusRef,
 } from './alert.ts';
+import { AlertConditionRef, CreateAlertInputRef } from './alert-inputs.ts';
 
 /** Cost of a statement that writes, beside that of the root field. */
 const WRITE_COST = 100;
-
-const CreateAlertInputRef = builder.inputType('CreateAlertInput', {
-  description:
-    'An alert to register: on a wallet, on a position of it (wallet and position), on an equity vault of it (wallet and strategy) or on a strategy.',
-  fields: (t) => ({
-    wallet: t.field({ type: 'Address', description: 'The wallet.' }),
-    positionId: t.field({
-      type: 'PositionId',
-      description: 'Id of one position of the wallet; the whole wallet when left out.',
-    }),
-    strategyId: t.field({
-      type: 'StrategyId',
-      description:
-        'The strategy; together with `wallet` the id of an equity vault (`equity-…`) that it holds or may hold.',
-    }),
-    condition: t.field({ type: AlertConditionRef, required: true, description: 'The condition.' }),
-    threshold: t.field({
-      type: 'Decimal',
-      description:
-        'Value below which the condition holds, in the unit that the condition names; for conditions with a threshold only.',
-    }),
-    rearmAt: t.field({
-      type: 'Decimal',
-      description:
-        'Value from which a fired condition is over, at least the threshold; when left out 0.5 points above it, of a liquidity a twentieth.',
-    }),
-    webhookUrl: t.string({
-      required: true,
-      description: 'URL of a public host that takes the events: https, on port 443 or from 1024 on.',
-    }),
-    label: t.string({ description: 'A name for people, at most 100 characters.' }),
-    idempotencyKey: t.string({
-      description:
-        'A key of your own, 1 to 255 visible ASCII characters, such as a UUID: the same registration under the same key is made once and answered the same for 24 hours. Another registration under it is refused with `conflict`.',
-    }),
-  }),
-});
 
 const CreatedAlertRef = builder.objectRef<AlertWithSecret>('CreatedAlert').implement({
   description: 'A registered alert with the secret that signs its webhooks.',

@@ -5,7 +5,8 @@ import { noteEventId } from '../../resolvers/common/context.ts';
 import { ALERT_STALE_GROUPS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
-import { AlertConditionRef, AlertEventTypeRef, AlertStaleGroupRef, AlertStatusRef, AlertSubjectRef } from './alert.ts';
+import { AlertEventTypeRef, AlertStaleGroupRef, AlertStatusRef, AlertSubjectRef } from './alert.ts';
+import { AlertConditionRef } from './alert-inputs.ts';
 
 const AlertUnitRef = builder.enumType('AlertUnit', {
   description: 'Unit of the threshold and the value of an alert.',

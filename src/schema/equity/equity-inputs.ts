@@ -52,3 +52,6 @@ export const EquityExitInputRef = builder.inputType('EquityExitInput', {
     allowUnsimulated: t.boolean({ description: ALLOW_UNSIMULATED }),
   }),
 });
+
+export type DepositArgs = typeof EquityDepositInputRef.$inferInput;
+export type ExitArgs = typeof EquityExitInputRef.$inferInput;

@@ -134,3 +134,7 @@ export const DriftFilterRef = builder.inputType('DriftFilter', {
     }),
   }),
 });
+
+export type PortfolioFilter = typeof PortfolioFilterRef.$inferInput;
+export type PortfolioOrderInput = typeof PortfolioOrderRef.$inferInput;
+export type DriftFilterInput = typeof DriftFilterRef.$inferInput;

@@ -110,3 +110,6 @@ export const StrategyOrderRef = builder.inputType('StrategyOrder', {
     direction: t.field({ type: DirectionRef, required: true, defaultValue: 'desc', description: 'Direction.' }),
   }),
 });
+
+export type StrategyFilterInput = typeof StrategyFilterRef.$inferInput;
+export type StrategyOrderInput = typeof StrategyOrderRef.$inferInput;

@@ -133,3 +133,6 @@ export const ManageLeverageInputRef = builder.inputType('ManageLeverageInput', {
     allowUnsimulated: t.boolean({ description: ALLOW_UNSIMULATED }),
   }),
 });
+
+export type OpenArgs = typeof OpenLeverageInputRef.$inferInput;
+export type ManageArgs = typeof ManageLeverageInputRef.$inferInput;

@@ -5,21 +5,9 @@ import type { PreviewView } from '../../resolvers/transaction/previewed.ts';
 import { builder } from '../builder.ts';
 import { CHAIN_OF_ID } from '../common/page.ts';
 import { EquityDepositPreviewRef, EquityExitPreviewRef } from '../equity/equity.ts';
-import { EquityDepositInputRef, EquityExitInputRef } from '../equity/equity-inputs.ts';
 import { EXIT_REFUSALS } from '../refusal/refusal.ts';
 import { LeveragePreviewRef, ManageLeveragePreviewRef } from './leverage.ts';
-import { ManageLeverageInputRef, OpenLeverageInputRef } from './leverage-inputs.ts';
-
-const PreviewInputRef = builder.inputType('PreviewInput', {
-  description: 'The action to preview: the input of its build.',
-  isOneOf: true,
-  fields: (t) => ({
-    openLeverage: t.field({ type: OpenLeverageInputRef, description: 'The input of `openLeveragePlan`.' }),
-    manageLeverage: t.field({ type: ManageLeverageInputRef, description: 'The input of `manageLeveragePlan`.' }),
-    equityDeposit: t.field({ type: EquityDepositInputRef, description: 'The input of `equityDepositPlan`.' }),
-    equityExit: t.field({ type: EquityExitInputRef, description: 'The input of `equityExitPlan`.' }),
-  }),
-});
+import { PreviewInputRef } from './preview-input.ts';
 
 /** Three quotes and chain reads: dearer than anything that is read from the snapshot. */
 const COMPLEXITY = 50;
