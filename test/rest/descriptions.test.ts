@@ -71,6 +71,41 @@ describe('descriptions of openapi.json', () => {
     expect(descriptions.size).toBeGreaterThan(500);
   });
 
+  test('default: gaps are named only where the answer has some', () => {
+    const unfounded: string[] = [];
+    let count = 0;
+    const visit = (node: Json, place: string, hasGaps: boolean, around: readonly string[]): void => {
+      const name = node.$ref?.split('/').at(-1);
+      if (name !== undefined && around.includes(name)) return;
+      const schema = name === undefined ? node : { ...document.components.schemas[name], ...node };
+      const has = hasGaps || schema.properties?.gaps !== undefined || schema.properties?.gap !== undefined;
+      if (/`gaps?`/.test(schema.description ?? '')) {
+        count += 1;
+        if (!has) unfounded.push(`${place}: ${schema.description}`);
+      }
+      const inside = name === undefined ? around : [...around, name];
+      for (const [key, part] of Object.entries<Json>(schema.properties ?? {}))
+        visit(part, `${place}.${key}`, has, inside);
+      for (const part of [
+        schema.items,
+        schema.additionalProperties,
+        ...(schema.anyOf ?? []),
+        ...(schema.oneOf ?? []),
+      ]) {
+        if (typeof part === 'object') visit(part, place, has, inside);
+      }
+    };
+    for (const [path, operations] of Object.entries<Json>(document.paths)) {
+      for (const [method, { responses = {} }] of Object.entries<Json>(operations)) {
+        const answer = responses[200] ?? responses[201];
+        for (const { schema } of Object.values<Json>(answer?.content ?? {}))
+          visit(schema, `${method} ${path}`, false, []);
+      }
+    }
+    expect(unfounded).toEqual([]);
+    expect(count).toBeGreaterThan(0);
+  });
+
   test('behavior: a name in backticks or camelCase is found, a word is not', () => {
     const text = 'As `manageLeveragePlan` takes it; see equityCurve and `Strategy.visibility`.';
     expect(foreignNames(text)).toEqual(['manageLeveragePlan', 'Strategy', 'visibility', 'equityCurve']);

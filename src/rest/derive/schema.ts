@@ -22,7 +22,8 @@ export function schemaOfShape(shape: Shape, conversions: Conversions, refer: Ref
   const { fragment, choices, type } = shape;
   if (choices) return { anyOf: choices.map((choice) => schemaOfShape(choice, conversions, refer)) };
   const make = () => ({ description: type.description ?? '', ...objectSchema(shape, conversions, refer) });
-  return fragment === undefined ? objectSchema(shape, conversions, refer) : refer(fragment, make);
+  const named = () => (hasGaps(make().properties) ? make() : withoutGaps(make()));
+  return fragment === undefined ? objectSchema(shape, conversions, refer) : refer(fragment, named);
 }
 
 interface ObjectSchema extends JsonSchema {
@@ -81,8 +82,22 @@ function isTogether({ name, place, types, field }: Member, shown: readonly Membe
 
 const pathOf = ({ name, place }: Member) => (place ?? [name]).join('.');
 
-function closed({ required, properties }: Properties): ObjectSchema {
-  return { type: 'object', required: [...required], properties: Object.fromEntries(properties) };
+function closed({ required, properties: shown }: Properties): ObjectSchema {
+  const properties = Object.fromEntries(shown);
+  const told = hasGaps(properties)
+    ? properties
+    : Object.fromEntries([...shown].map(([name, schema]) => [name, withoutGaps(schema)]));
+  return { type: 'object', required: [...required], properties: told };
+}
+
+const hasGaps = (properties: ObjectSchema['properties']) => 'gaps' in properties || 'gap' in properties;
+
+/** Leave out of a description where the graph has the reason of a `null`: the answer does not show it. */
+function withoutGaps<S extends JsonSchema>(schema: S): S {
+  const { description } = schema;
+  if (typeof description !== 'string') return schema;
+  const text = description.replace(/[;,:] (?:(?:and|see|its|`null` = see) )*`gaps`[^.;]*|(?<=\.) `gaps` .*$/g, '');
+  return text === description ? schema : { ...schema, description: text };
 }
 
 function add(
