@@ -43,11 +43,15 @@ export const valueConversions = {
   orUnknownAge: { schema: same, takesNull: true, convert: (age) => age ?? { asOf: null, stale: true } },
   /** A percentage rounded to 2 places. */
   twoPlaces: { schema: same, convert: (pct) => formatPct(new Decimal(String(pct))) },
-  /** A percentage as a fraction, a JSON number: 5 % is 0.05. */
-  fraction: {
-    says: 'A fraction: 0.05 is 5 %.',
-    schema: (of) => ({ type: 'number', ...(isSigned(of) ? {} : { minimum: 0 }) }),
+  /** A borrow APY as a fraction, a JSON number: 5 % is 0.05. */
+  borrowApyFraction: {
+    schema: () => ({ type: 'number', minimum: 0, description: 'Borrow APY, a fraction: 0.05 is 5 %.' }),
     convert: (pct) => new Decimal(String(pct)).shiftedBy(-2).toNumber(),
+  },
+  /** The APR of an incentive, a JSON number. */
+  incentiveApr: {
+    schema: () => ({ type: 'number', minimum: 0, description: 'APR of the incentives, percent.' }),
+    convert: (pct) => new Decimal(String(pct)).toNumber(),
   },
   /** A price with at most 12 places. */
   price: { schema: same, convert: (usd) => new Decimal(String(usd)).decimalPlaces(PRICE_PLACES).toFixed() },
