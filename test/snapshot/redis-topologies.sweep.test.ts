@@ -51,6 +51,46 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
     await fresh.close();
   });
 
+  test('behavior: a primary that is killed in the middle of publishes loses none, and nobody goes back', async () => {
+    const [one, other] = processes as [RedisProcess, RedisProcess];
+    const shown = [one, other].map(({ store }) => {
+      const seen: (readonly [version: number, usd: number])[] = [];
+      store.subscribe(({ chainId, version, groups }) => {
+        const usd = groups.price.items.get('killed')?.value.usd;
+        if (chainId === 1 && usd !== undefined) seen.push([version, usd.toNumber()]);
+      });
+      return seen;
+    });
+    let last = 0;
+    let isOver = false;
+    const publishing = (async () => {
+      for (; !isOver || last % 10 !== 0; last += 1) {
+        const nowMs = Date.now();
+        const items = { killed: price(String(last + 1), nowMs) };
+        // Without waiting for the one before, so that the primary dies with some of them under way.
+        const published = one.store.publish(1, 'price', publication(nowMs, items));
+        if (last % 10 === 9) await published;
+        await new Promise(setImmediate);
+      }
+    })();
+    await eventually(() => shown[1]?.length ?? 0, (count) => count > 20);
+    await redis.failOver();
+    isOver = true;
+    await publishing;
+    const newest = ({ store }: RedisProcess) => store.facts(1).groups.price.items.get('killed')?.value.usd.toNumber();
+    await eventually(() => newest(other), (usd) => usd === last);
+    await Promise.all([settled(one), settled(other)]);
+    const fresh = await startProcess(settingsOf(redis.url, 'of-sentinels'));
+    expect([one, other, fresh].map(newest)).toEqual([last, last, last]);
+    for (const seen of shown) {
+      const [versions, values] = [seen.map(([version]) => version), seen.map(([, usd]) => usd)];
+      expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+      expect(values).toEqual([...values].sort((a, b) => a - b));
+    }
+    await redis.revive();
+    await fresh.close();
+  });
+
   test('error: names a primary that the sentinels do not know', async () => {
     const stranger = await startProcess(settingsOf(redis.url.replace(/mymaster$/, 'another'), 'x'), { waitMs: 0 });
     await eventually(
