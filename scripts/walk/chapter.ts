@@ -10,7 +10,7 @@ const TITLE = '## From an empty machine';
 /** Take the executable blocks of the chapter. @throws Error when the guide has no such chapter */
 export function blocksOf(guide: string): readonly Block[] {
   const start = guide.indexOf(`${TITLE}\n`);
-  if (start < 0) throw new Error(`docs/operations.md has no chapter "${TITLE}"`);
+  if (start < 0) throw new Error(`docs/installation.md has no chapter "${TITLE}"`);
   const chapter = guide.slice(start, guide.indexOf('\n## ', start + 1));
   return [...chapter.matchAll(/^### (.*)\n(?:(?!^###)[\s\S])*?^```bash\n([\s\S]*?)^```$/gm)].map(
     ([, name = '', text = '']) => ({ name, text }),

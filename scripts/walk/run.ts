@@ -14,7 +14,7 @@ import { assertObserved, CHECKS, type Check, HEALTHY, OBSERVED, type Places } fr
 import { type Shell, startShell } from './shell.ts';
 
 /*
- * Follow the chapter "From an empty machine" of docs/operations.md on this machine, check the result, and remove it:
+ * Follow the chapter "From an empty machine" of docs/installation.md on this machine, check the result, and remove it:
  * `npm run walk`. It needs root and the packages of the chapter; nodes and providers are those of the local world.
  */
 
@@ -34,7 +34,7 @@ const say = (text: string) =>
 const missing = PROGRAMS.filter((program) => spawnSync('which', [program]).status !== 0);
 if (missing.length > 0 || process.getuid?.() !== 0) {
   process.stderr.write(
-    `The walk needs root, and the packages of docs/operations.md. Missing: ${missing.join(', ') || 'root'}.\n`,
+    `The walk needs root, and the packages of docs/installation.md. Missing: ${missing.join(', ') || 'root'}.\n`,
   );
   process.exit(2);
 }
@@ -42,7 +42,7 @@ if (missing.length > 0 || process.getuid?.() !== 0) {
 const folder = await mkdtemp(join(tmpdir(), 'spiral-gateway-walk-'));
 await chmod(folder, 0o755); // Postgres and PgBouncer run as another user
 const ports = new Map<string, number>();
-const guide = blocksOf(await readFile('docs/operations.md', 'utf8'));
+const guide = blocksOf(await readFile('docs/installation.md', 'utf8'));
 for (const { text } of guide) for (const [port] of text.matchAll(/\b\d{4,5}\b/g)) ports.set(port, await freePort());
 const portOf = (port: string): number => ports.get(port) ?? 0;
 const at = (port: string): string => `http://127.0.0.1:${portOf(port)}`;

@@ -9,7 +9,7 @@ const CHECKED = AREAS.filter((area) => area !== 'settings' && area !== 'doctor')
 export const DOCTOR_USAGE = `Check all external dependencies with the settings of the service. Nothing is written.
 
   npm run doctor                    a table with the next steps
-  npm run doctor -- --json          JSON; docs/operations.md has its form
+  npm run doctor -- --json          JSON; docs/upstreams.md has its form
   npm run doctor -- --only a,b      only these parts: ${CHECKED.join(', ')}
   npm run doctor -- --record DIR    store the answers of providers as fixtures, without keys
 

@@ -68,7 +68,7 @@ export const REDIS_TODO: Readonly<Record<RedisFaultReason, string>> = {
     'Write a host that is in the certificate in REDIS_URL; sentinels and clusters have to announce such names, too (sentinel resolve-hostnames, cluster-announce-hostname).',
   certificate_authority: 'Set REDIS_CA_FILE to the authority that has signed the certificate of the server.',
   wrong_password: 'Correct user and password in REDIS_URL (of sentinels also sentinelUsername and sentinelPassword).',
-  no_permission: 'Give the user the commands, keys and channels that docs/operations.md lists.',
+  no_permission: 'Give the user the commands, keys and channels that docs/stores.md lists.',
   unknown_primary: 'Correct the name of the primary at the end of REDIS_URL, or the sentinels that it names.',
   not_primary: 'Set REDIS_URL to the primary, or to its sentinels.',
   primary_down: 'This replica has lost its primary: repair it, or set REDIS_URL to the sentinels.',

@@ -207,12 +207,12 @@ describe('queries of the dashboard and the alarms', () => {
   });
 
   test('behavior: the guide has a row for every alarm, with its severity, and each alarm links to its row', () => {
-    const guide = read('docs/operations.md');
-    const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Nodes'));
+    const guide = read('docs/monitoring.md');
+    const section = guide.slice(guide.indexOf('## Alarms'), guide.indexOf('## Warnings about values'));
     const rows = [...section.matchAll(/^\| <a id="([a-z]+)"><\/a>([A-Z]\w+) \| (critical|warning|info) \|/gm)];
     expect(
       rows.map(([, anchor, name, severity]) => [
-        `{{ $externalLabels.runbooks }}/docs/operations.md#${anchor}`,
+        `{{ $externalLabels.runbooks }}/docs/monitoring.md#${anchor}`,
         name,
         severity,
       ]),

@@ -10,7 +10,9 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS } from '../domain/world.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const guide = read('docs/operations.md');
+/** The pages for operators. */
+const PAGES = ['operations', 'installation', 'settings', 'stores', 'upstreams', 'monitoring'];
+const guide = PAGES.map((name) => read(`docs/${name}.md`)).join('\n');
 const dashboard = read('ops/grafana-dashboard.json');
 
 const folder = new URL('../../src/', import.meta.url);
@@ -89,7 +91,7 @@ describe('ops/grafana-dashboard.json', () => {
   });
 });
 
-describe('docs/operations.md', () => {
+describe('the pages for operators', () => {
   test('behavior: names only existing metrics, and explains each of ours', () => {
     const named = metricsIn(guide);
     expect(named.filter((name) => !names.has(name))).toEqual([]);
@@ -136,7 +138,7 @@ describe('docs/operations.md', () => {
   });
 
   test('behavior: quotes only log messages of the code', () => {
-    const section = guide.slice(guide.indexOf('## Logs'), guide.indexOf('## Subscriptions'));
+    const section = guide.slice(guide.indexOf('## Logs'), guide.indexOf('## Traces'));
     const messages = [...section.matchAll(/`([a-z]+(?: [a-z]+)+|stopping)`/g)].map(([, text]) => text as string);
     expect(messages.length).toBeGreaterThan(10);
     expect(messages.filter((message) => !sources.includes(`'${message}'`))).toEqual([]);

@@ -12,7 +12,7 @@ const providers = async (settings: Record<string, string | undefined> = {}) =>
   doctor.examine(settings, { only: ['providers'] });
 
 it('default: prints the lines of the docs at the limits of the real providers', async () => {
-  const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('### The first day with real keys');
+  const [, section = ''] = readFileSync('docs/upstreams.md', 'utf8').split('### The first day with real keys');
   const [, block = ''] = section.split('```');
   const report = await providers();
   const printed = report.lines.map(({ subject, found }) => `${subject}: ${found}`);

@@ -94,9 +94,9 @@ describe('llms.txt', () => {
     for (const { markdown } of guides) expect(text).toContain(markdown);
   });
 
-  test('default: the runbook is a page, and is not given to agents', async () => {
-    const page = await get('/docs/operations');
-    expect(page.text).toContain('id="notready"');
+  test('default: the documents for operators are pages, and are not given to agents', async () => {
+    expect((await get('/docs/monitoring')).text).toContain('id="notready"');
+    expect((await get('/docs/operations')).text).toContain('href="installation"');
     expect((await get('/docs/operations.md')).text).toMatch(/^# Operations\n/);
     for (const path of ['/llms.txt', '/llms-full.txt']) expect((await get(path)).text).not.toContain('## Alarms');
   });

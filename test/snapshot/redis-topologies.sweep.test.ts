@@ -73,12 +73,18 @@ describe.skipIf(skipped !== null)(skipped ?? 'sentinels', () => {
         await new Promise(setImmediate);
       }
     })();
-    await eventually(() => shown[1]?.length ?? 0, (count) => count > 20);
+    await eventually(
+      () => shown[1]?.length ?? 0,
+      (count) => count > 20,
+    );
     await redis.failOver();
     isOver = true;
     await publishing;
     const newest = ({ store }: RedisProcess) => store.facts(1).groups.price.items.get('killed')?.value.usd.toNumber();
-    await eventually(() => newest(other), (usd) => usd === last);
+    await eventually(
+      () => newest(other),
+      (usd) => usd === last,
+    );
     await Promise.all([settled(one), settled(other)]);
     const fresh = await startProcess(settingsOf(redis.url, 'of-sentinels'));
     expect([one, other, fresh].map(newest)).toEqual([last, last, last]);

@@ -22,7 +22,7 @@ function simulations(make: LineMaker, { simulateV1, stateOverrides }: NodeCapabi
   return make.failure(
     'simulation',
     `${found}: transactions cannot be simulated, and actions that add risk are refused`,
-    'Use another node (docs/operations.md, Nodes), or another plan of this one.',
+    'Use another node (docs/upstreams.md, Nodes), or another plan of this one.',
   );
 }
 

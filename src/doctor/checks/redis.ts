@@ -189,7 +189,7 @@ async function describeRights(redis: Redis, prefix: string): Promise<Line> {
     : make.failure(
         'acl',
         `the user may not run ${refused.join(', ')}`,
-        `ACL SETUSER … with these commands, on keys ~${prefix}:* and channels &${prefix}:*; docs/operations.md has the whole line.`,
+        `ACL SETUSER … with these commands, on keys ~${prefix}:* and channels &${prefix}:*; docs/stores.md names the file with the whole line.`,
       );
 }
 

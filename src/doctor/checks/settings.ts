@@ -61,7 +61,7 @@ function missingSettings(env: Env, wrong: ReadonlyMap<string, string>): readonly
       'not set',
       isProduction
         ? `Set ${name}: the service does not start without it when NODE_ENV is production.`
-        : `Set ${name}. Without any node the service starts its local world, which has no external parts to check; docs/operations.md explains how to check a running local world.`,
+        : `Set ${name}. Without any node the service starts its local world, which has no external parts to check; docs/upstreams.md explains how to check a running local world.`,
     ),
   );
   return [...missing, ...pepper(env, wrong), ...roles(env, wrong)];

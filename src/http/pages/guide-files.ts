@@ -1,6 +1,6 @@
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import { guideHtml } from './guide-html.ts';
-import { type GuideText, guideIndex, readRunbook } from './guides.ts';
+import { type GuideText, guideIndex, readRunbooks } from './guides.ts';
 import { placeOf, plainFile, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
@@ -13,15 +13,21 @@ export function guideFiles(
   guides: readonly GuideText[],
   urlOf: (path: string) => Promise<string>,
 ): Readonly<Record<string, StaticFile>> {
+  const runbooks = readRunbooks();
   const index: GuideText = {
     name: 'guides',
     title: 'Guides',
     description: 'All guides and interfaces.',
-    markdown: guideIndex(guides, { docs: '', root: '../' }),
+    markdown: [
+      guideIndex(guides, { docs: '', root: '../' }),
+      '## For operators\n',
+      ...runbooks.map(({ name, title, description }) => `- [${title}](${name}.md): ${description}`),
+    ].join('\n'),
   };
   const text = (type: string, load: () => string): StaticFile => ({ type, load, cacheControl: HOUR });
-  const all = [index, ...guides, readRunbook()];
-  const pages = all.flatMap((guide) => {
+  const pages = [index, ...guides, ...runbooks].flatMap((guide) => {
+    // Pages for users lead to those of users, and pages for operators to those of operators.
+    const all = [index, ...(runbooks.includes(guide) ? runbooks : guides)];
     const markdownAt = `/docs/${guide.name}.md`;
     const page: StaticFile = {
       type: 'text/html; charset=utf-8',

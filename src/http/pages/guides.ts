@@ -31,8 +31,8 @@ const NAMES = [
   'deprecation',
   'changelog',
 ];
-/** The document for operators, to which alarms lead: a page, and no part of what agents are given. */
-const RUNBOOK = 'operations';
+/** The documents for operators, to which alarms lead: pages, and no part of what agents are given. */
+const RUNBOOKS = ['operations', 'installation', 'settings', 'stores', 'upstreams', 'monitoring', 'ops', 'reliability'];
 /** Documents at the root of the repository. */
 const AT_ROOT: Readonly<Record<string, string>> = { changelog: 'CHANGELOG.md' };
 
@@ -46,9 +46,9 @@ export function readGuides(): readonly GuideText[] {
   return NAMES.map(readGuide);
 }
 
-/** Read the document for operators. */
-export function readRunbook(): GuideText {
-  return readGuide(RUNBOOK);
+/** Read the documents for operators. */
+export function readRunbooks(): readonly GuideText[] {
+  return RUNBOOKS.map(readGuide);
 }
 
 function readGuide(name: string): GuideText {
@@ -84,7 +84,7 @@ function servedMarkdown(text: string): string {
       .replace(/^(\.\.\/|docs\/)/, '')
       .replace(/\.md$/, '')
       .toLowerCase();
-    if (!path.endsWith('.md') || !(NAMES.includes(name) || name === RUNBOOK)) return label;
+    if (!path.endsWith('.md') || ![...NAMES, ...RUNBOOKS].includes(name)) return label;
     return `[${label}](${name}.md${anchor === undefined ? '' : `#${anchor}`})`;
   });
 }
