@@ -74,13 +74,11 @@ function packagesInside() {
 }
 
 // The files of the pages are served unchanged.
-for (const page of ['shared-style', 'home-page', 'docs-page', 'graphiql-page', 'ops-page']) {
-  cpSync(`src/http/pages/${page}`, `${outdir}/${page}`, { recursive: true });
-}
+cpSync('console', `${outdir}/console`, { recursive: true });
 // The guides are rendered by the service.
 const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
 for (const guide of [...guides.map((name) => `docs/${name}`), 'CHANGELOG.md']) {
   cpSync(guide, `${outdir}/guides/${guide.replace('docs/', '')}`);
 }
 const viewer = 'openapi-explorer.min.js';
-cpSync(`node_modules/openapi-explorer/dist/browser/${viewer}`, `${outdir}/docs-page/${viewer}`);
+cpSync(`node_modules/openapi-explorer/dist/browser/${viewer}`, `${outdir}/console/docs/${viewer}`);

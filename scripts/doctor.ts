@@ -1,5 +1,5 @@
-import { runDoctorCli } from '../src/doctor/cli.ts';
-import { runDoctor } from '../src/doctor/doctor.ts';
+import { runDoctorCli } from '../doctor/cli.ts';
+import { runDoctor } from '../doctor/doctor.ts';
 import { systemClock } from '../src/shared/clock.ts';
 import { systemTimers } from '../src/shared/timers.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { filesOf, parse, parseImports, sourceFiles } from './sources.ts';
 
 /** Files that may use an export of `src`: sources, tests, benchmarks, scripts and those at the root. */
-const READERS = [...['src', 'test', 'bench', 'devnet', 'scripts'].flatMap(filesOf), 'codegen.ts'];
+const READERS = [...['src', 'test', 'bench', 'devnet', 'doctor', 'scripts'].flatMap(filesOf), 'codegen.ts'];
 
 /** The names that a file takes from other files, as `path name`; `*` = all of them. */
 function importedNames(source: ts.SourceFile): string[] {

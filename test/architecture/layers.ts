@@ -44,19 +44,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['http', 'limits', 'schema', 'domain', 'shared', 'types:catalog'],
   rest: ['shared'],
   mcp: ['rest', 'shared'],
-  doctor: [
-    'app',
-    'config',
-    'catalog',
-    'chain',
-    'upstreams',
-    'database',
-    'redis',
-    'snapshot',
-    'domain',
-    'abi',
-    'shared',
-  ],
 };
 
 /** The only files that may touch the process: its environment and its exit. */

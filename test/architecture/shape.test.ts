@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { filesOf, packageFiles, parse, sourceFiles } from './sources.ts';
 
-const FOLDERS = ['src', 'packages', 'bench', 'devnet', 'scripts'];
+const FOLDERS = ['src', 'packages', 'bench', 'devnet', 'doctor', 'scripts'];
 const MAX_FILE_LINES = 350;
 const MAX_FUNCTION_LINES = 100;
 

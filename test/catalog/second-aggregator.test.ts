@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { surfacesOf } from '../../doctor/providers/surfaces.ts';
 import { createCatalog, curatedChains, withSecondAggregator } from '../../src/catalog/index.ts';
-import { surfacesOf } from '../../src/doctor/providers/surfaces.ts';
 import { createOpenocean } from '../../src/upstreams/openocean/client.ts';
 import { testDeps } from '../upstreams/support/world.ts';
 

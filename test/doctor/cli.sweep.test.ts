@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { DOCTOR_USAGE, runDoctorCli } from '../../src/doctor/cli.ts';
-import { createReport, reportSchema } from '../../src/doctor/core/report.ts';
-import { linesOf } from '../../src/doctor/core/types.ts';
+import { DOCTOR_USAGE, runDoctorCli } from '../../doctor/cli.ts';
+import { createReport, reportSchema } from '../../doctor/core/report.ts';
+import { linesOf } from '../../doctor/core/types.ts';
 import { BUNDLED_DOCTOR } from '../support/bundle.ts';
 
 const make = linesOf('nodes', 'RPC_URL_1 #1');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FAULT_KINDS, type Fault, type Provider } from '../../devnet/upstreams/index.ts';
-import { reportSchema } from '../../src/doctor/core/report.ts';
-import { renderTable } from '../../src/doctor/core/table.ts';
+import { reportSchema } from '../../doctor/core/report.ts';
+import { renderTable } from '../../doctor/core/table.ts';
 import { complaints, type DoctorWorld, startDoctorWorld } from './world.ts';
 
 interface Planted {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 /** A module of the ops page, which has no types. */
-const { csvOf, fileName, jsonOf } = await import('../../src/http/pages/ops-page/table-file.js' as string);
+const { csvOf, fileName, jsonOf } = await import('../../console/ops/table-file.js' as string);
 
 const COLUMNS = [
   ['symbol', 'Symbol', ({ symbol }: { symbol: unknown }) => symbol],

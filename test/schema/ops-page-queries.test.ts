@@ -2,7 +2,7 @@ import { parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../src/schema/index.ts';
 
-const QUERIES = new URL('../../src/http/pages/ops-page/queries.js', import.meta.url).href;
+const QUERIES = new URL('../../console/ops/queries.js', import.meta.url).href;
 
 test('behavior: every query of the ops page is valid', async () => {
   const schema = buildSchema();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RECORDING_FILE } from '../../src/doctor/recording/format.ts';
+import { RECORDING_FILE } from '../../doctor/recording/format.ts';
 import { describeAdapter } from './conformance.ts';
 import { loadRecording, recordedCases } from './recorded.ts';
 

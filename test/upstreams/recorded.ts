@@ -5,15 +5,15 @@ import { corrupt } from '../../devnet/upstreams/corrupt.ts';
 import { type AppliedFault, type Fault, faultSchema } from '../../devnet/upstreams/faults.ts';
 import { providers } from '../../devnet/upstreams/providers/index.ts';
 import type { Provider } from '../../devnet/upstreams/types.ts';
-import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { surfacesOf } from '../../src/doctor/providers/surfaces.ts';
-import type { CheckOutcome, ProviderSurface, SurfaceContext } from '../../src/doctor/providers/types.ts';
+import { surfacesOf } from '../../doctor/providers/surfaces.ts';
+import type { CheckOutcome, ProviderSurface, SurfaceContext } from '../../doctor/providers/types.ts';
 import {
   RECORDING_FILE,
   type RecordedAnswer,
   recordedAnswerSchema,
   recordingSchema,
-} from '../../src/doctor/recording/format.ts';
+} from '../../doctor/recording/format.ts';
+import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import type { ProviderName } from '../../src/upstreams/limits.ts';
 import type { Batch } from '../../src/upstreams/types.ts';

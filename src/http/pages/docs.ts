@@ -10,7 +10,7 @@ import type { StaticFile } from './static-files.ts';
 /** The description changes with a deployment only, so an hour is enough. */
 const HOUR = 'public, max-age=3600';
 const JSON_TYPE = 'application/json; charset=utf-8';
-const FOLDER = 'docs-page';
+const FOLDER = 'docs';
 const VIEWER = 'openapi-explorer.min.js';
 
 export interface DocsOptions {

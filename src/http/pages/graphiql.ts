@@ -4,7 +4,7 @@ import type { ExampleTabs } from './example-tabs.ts';
 import { htmlPage, placeOf, plainFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
-const FOLDER = 'graphiql-page';
+const FOLDER = 'graphiql';
 const HOUR = 'public, max-age=3600';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 

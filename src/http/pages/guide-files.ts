@@ -52,8 +52,8 @@ export function guideFiles(
   return {
     '/llms.txt': text(TEXT_TYPE, () => guideIndex(guides, { docs: 'docs/', root: '' })),
     '/llms-full.txt': text(TEXT_TYPE, () => guides.map(({ markdown }) => markdown).join('\n\n')),
-    '/docs/guide.css': styleFile(() => placeOf('docs-page', 'guide.css')),
-    '/docs/copy.js': plainFile(() => placeOf('docs-page', 'copy.js'), 'copy.js'),
+    '/docs/guide.css': styleFile(() => placeOf('docs', 'guide.css')),
+    '/docs/copy.js': plainFile(() => placeOf('docs', 'copy.js'), 'copy.js'),
     ...Object.fromEntries(pages),
   };
 }

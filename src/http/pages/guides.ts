@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { placeOf } from './page-files.ts';
+import { besideBundle } from './page-files.ts';
 
 /** A document for the users of the service. */
 export interface GuideText {
@@ -59,7 +59,7 @@ function readGuide(name: string): GuideText {
 
 function placeOfGuide(name: string): string {
   const file = AT_ROOT[name] ?? `${name}.md`;
-  const built = placeOf('guides', file);
+  const built = besideBundle(join('guides', file));
   if (existsSync(built)) return built;
   return fileURLToPath(new URL(join('../../..', name in AT_ROOT ? '' : 'docs', file), import.meta.url));
 }

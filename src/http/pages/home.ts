@@ -2,7 +2,7 @@ import { HTML_SECURITY_HEADERS } from '../headers.ts';
 import { htmlPage, placeOf, plainFile, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
-const FOLDER = 'home-page';
+const FOLDER = 'home';
 
 export interface HomeOptions {
   readonly urlOf: (path: string) => Promise<string>;

@@ -7,7 +7,7 @@ import type { StaticFile } from './static-files.ts';
 
 /** Revalidated on each request, so that the page always fits the service. */
 const CACHE = 'no-cache';
-const FOLDER = 'ops-page';
+const FOLDER = 'ops';
 
 const OWN_FILES = [
   'main.js',

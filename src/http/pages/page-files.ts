@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,9 +14,15 @@ const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json; charset=utf-8',
 };
 
-/** A file of a folder beside this one: in the sources, and beside the bundle in a build. */
+/** A file beside the bundle, in a build. */
+export const besideBundle = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
+
+/** Front-end code: of the repository, or beside the bundle in a build. */
+const CONSOLE = [besideBundle('console'), fileURLToPath(new URL('../../../console', import.meta.url))].find(existsSync);
+
+/** A file of a page, from `console/`. */
 export function placeOf(folder: string, name: string): string {
-  return join(fileURLToPath(new URL(`./${folder}/`, import.meta.url)), name);
+  return join(CONSOLE ?? '', folder, name);
 }
 
 /** The media type of a file by its name. */
@@ -34,7 +41,7 @@ export function plainFile(place: () => string, name: string): StaticFile {
 
 /** The style sheet of a page, after the colors and basics of all pages. */
 export async function loadStyle(place: () => string): Promise<string> {
-  const sheets = await Promise.all([readFile(placeOf('shared-style', 'base.css'), 'utf8'), readFile(place(), 'utf8')]);
+  const sheets = await Promise.all([readFile(placeOf('style', 'base.css'), 'utf8'), readFile(place(), 'utf8')]);
   return sheets.join('\n');
 }
 
