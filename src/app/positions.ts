@@ -19,7 +19,7 @@ import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import type { ReadPositions } from '../warmers/types.ts';
-import { forRequests, inTime } from './beside-runs.ts';
+import { forRequests, inTime } from './database-waits.ts';
 
 export interface PositionServicesDeps {
   readonly catalog: Catalog;

@@ -16,7 +16,7 @@ import { createHousekeepingWarmer } from '../warmers/housekeeping.ts';
 import { createWarmers } from '../warmers/index.ts';
 import { createWarmerRunner, type RunEvent, type WarmerRunner } from '../warmers/runner/runner.ts';
 import type { Cadences, ReadPositions, Warmer } from '../warmers/types.ts';
-import { createBesideRuns, inTime } from './beside-runs.ts';
+import { createBackgroundWrites, inTime } from './database-waits.ts';
 import type { AppDeps } from './deps.ts';
 
 export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 'clock' | 'timers' | 'random'> {
@@ -67,7 +67,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
       return nodes ? [[chain.chainId, createChainReader({ nodes, chain, clock })] as const] : [];
     }),
   );
-  const writes = createBesideRuns();
+  const writes = createBackgroundWrites();
   const runner = createWarmerRunner({
     warmers: [
       ...createWarmers({

@@ -18,7 +18,7 @@ import type { Logger } from '../shared/logger.ts';
 import { createCachedAnswers } from './cached-answers.ts';
 import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
-import { createDeprecations, withDeprecations } from './deprecations.ts';
+import { createDeprecations, withDeprecations } from './deprecation-headers.ts';
 import { createPersistedExecution } from './execute-persisted.ts';
 import { createIntrospection } from './introspection.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';

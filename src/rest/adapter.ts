@@ -6,7 +6,6 @@ import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 import { csvOf } from './csv.ts';
-import { rowDeprecationHeaders } from './deprecation.ts';
 import { type ErrorContent, errorResponse, isErrorCode } from './envelope.ts';
 import {
   countParameters,
@@ -24,6 +23,7 @@ import {
 } from './input.ts';
 import { type BodyPage, jsonInPages } from './pages.ts';
 import { createRouter, type Match, MethodNotAllowedError, type Router } from './router.ts';
+import { rowDeprecationHeaders } from './row-deprecation.ts';
 import type {
   AdmitPort,
   AnyRoute,

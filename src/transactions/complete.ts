@@ -42,7 +42,7 @@ export interface Draft<O extends { readonly fills: readonly Fill[] }, R extends 
   readonly slippage: EffectiveSlippage;
   readonly issues: readonly Issue[];
   /** Whether the position has less risk afterwards. */
-  readonly takesRiskBack: boolean;
+  readonly lowersRisk: boolean;
   /** Whether a preview has to simulate it as well: a rule of the contract that is not known decides the outcome. */
   readonly needsOutcome?: boolean | undefined;
   /** State of the simulation that differs from that of the block; absent = none. */
@@ -100,7 +100,7 @@ export async function complete<
   R extends { readonly notes: readonly string[] },
 >(deps: BuilderDeps, draft: Draft<O, R>): Promise<Omit<R, keyof Completed> & Completed> {
   const { user, slippage } = draft;
-  const { outcome, gasUsed, because } =
+  const { outcome, gasUsed, lacking } =
     deps.previews && !draft.needsOutcome ? NOTHING_SIMULATED : await simulated(deps, draft);
   const shortfall = outcome && draft.shortfall(outcome);
   if (shortfall) throw new SimulationMismatchError(shortfall, draft.chain.chainId);
@@ -110,7 +110,7 @@ export async function complete<
     ...fundingIssues(draft),
     ...approvalIssues(draft),
     ...draft.issues,
-    ...(because ? [unsimulatedIssue(draft, because)] : []),
+    ...(lacking ? [unsimulatedIssue(draft, lacking)] : []),
   ];
   const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
   const completed = { user, swaps, slippage, issues, expiresAtMs, signingUrl: signingUrlOf(deps.appUrl, draft) };
@@ -132,7 +132,7 @@ export function positiveAmounts(amounts: readonly TokenAmount[]): readonly Token
 interface SimulatedDraft<O> {
   readonly outcome?: O | undefined;
   readonly gasUsed?: bigint | undefined;
-  readonly because?: 'token' | 'node' | undefined;
+  readonly lacking?: 'token' | 'node' | undefined;
 }
 
 const NOTHING_SIMULATED: SimulatedDraft<never> = {};
@@ -148,7 +148,7 @@ async function simulated<
     .catch((error: unknown) => {
       throw (error instanceof SimulationRevertedError && draft.explain?.(error)) || error;
     });
-  if (!simulation.simulated) return { because: simulation.because };
+  if (!simulation.simulated) return { lacking: simulation.lacking };
   return { gasUsed: simulation.gasUsed, outcome: observed.fold(simulation) };
 }
 

@@ -216,18 +216,18 @@ export class SimulationMismatchError extends AppError<SimulationMismatchDetails>
 /** No node of the chain can simulate, and the requested transaction is not built without a simulation. */
 export class NotSimulatedError extends AppError<{ readonly provider: string; readonly reason: string }> {
   /** Whether it is built when the request allows it untried. */
-  readonly takesRiskBack: boolean;
+  readonly lowersRisk: boolean;
 
-  constructor(chainId: ChainId, takesRiskBack: boolean) {
+  constructor(chainId: ChainId, lowersRisk: boolean) {
     const why = `No node of chain ${chainId} can simulate transactions now: neither eth_simulateV1 nor code overrides work there.`;
     super(
       'upstream_unavailable',
-      takesRiskBack
+      lowersRisk
         ? `${why} Try again later, or send allowUnsimulated: true to get the transaction without a simulation.`
         : `${why} Nothing that adds risk is built without a simulation: try again later. Actions that take risk back (${NAMES.actions.close}, ${NAMES.actions.repay}, ${NAMES.actions.add_collateral}, the exit of a vault) are built with allowUnsimulated: true.`,
       { details: { provider: 'chain', reason: 'not_simulated' }, retryAfterSec: 60 },
     );
-    this.takesRiskBack = takesRiskBack;
+    this.lowersRisk = lowersRisk;
   }
 }
 

@@ -91,7 +91,7 @@ export interface Plan extends PlanDraft, Omit<Completed, 'expiresAtMs'> {
 }
 
 /** Actions that leave a position with less risk than before. */
-const TAKING_RISK_BACK: readonly PlanAction[] = ['close', 'repay', 'add_collateral'];
+const LOWERING_RISK: readonly PlanAction[] = ['close', 'repay', 'add_collateral'];
 
 /** Compare the outcome of a simulation with its draft; `undefined` = nothing is missing. `capped` as in `swapShortfall`. */
 export function shortfallOf(draft: PlanDraft, outcome: Outcome, capped: boolean): Shortfall | undefined {
@@ -127,7 +127,7 @@ export async function completePlan(deps: BuilderDeps, draft: PlanDraft): Promise
     calls: [tx],
     nativeBalance: wallet.native,
     pays: pays && { ...pays, balance: wallet.balance, allowance: wallet.allowances.get(tx.to) ?? 0n },
-    takesRiskBack: TAKING_RISK_BACK.includes(draft.action),
+    lowersRisk: LOWERING_RISK.includes(draft.action),
     observed: observeOutcome({ ...draft, calls: approvals.length + 1 }),
     shortfall: (outcome) => shortfallOf(draft, outcome, deps.quoter.capped),
     conclude: (outcome) => withIncentiveNote(outcome ? concluded(draft, outcome) : draft),

@@ -16,7 +16,6 @@ function forbidden({ file, to, typeOnly }: Import): boolean {
   const into = layerOf(target);
   const allowed = LAYERS[from] ?? [];
   if (into === from || allowed.includes('*')) return false;
-  if (into === 'app.ts') return !allowed.includes('app');
   return !(allowed.includes(into) || (typeOnly && allowed.includes(`types:${into}`)));
 }
 

@@ -4,7 +4,6 @@
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'config', 'shared', 'http', 'telemetry'],
-  'app.ts': ['*'],
   app: ['*'],
   config: ['shared'],
   shared: [],

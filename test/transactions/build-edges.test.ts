@@ -167,7 +167,7 @@ describe('errors', () => {
       back.message.includes('or send allowUnsimulated: true'),
       adding.message.includes('Nothing that adds risk'),
     ]).toEqual([true, true]);
-    expect([back.takesRiskBack, adding.takesRiskBack, (back as { retryAfterSec?: number }).retryAfterSec]).toEqual([
+    expect([back.lowersRisk, adding.lowersRisk, (back as { retryAfterSec?: number }).retryAfterSec]).toEqual([
       true,
       false,
       60,

@@ -42,7 +42,7 @@ const draft = (over: Partial<TestDraft>): TestDraft => ({
   swaps: [swap],
   slippage: { value: new Decimal('0.01') },
   issues: [],
-  takesRiskBack: false,
+  lowersRisk: false,
   link: {},
   bounds: {},
   observed: {
@@ -94,7 +94,7 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
 
   it('behavior: the earliest quote decides when it expires, after 60 s at most', async () => {
     const quotedUntil = (expiresAtMs: number) => ({ ...swap, quote: { ...swap.quote, expiresAtMs } });
-    const untried: Simulation = { simulated: false, because: 'token' };
+    const untried: Simulation = { simulated: false, lacking: 'token' };
     const expiry = async (...until: number[]) =>
       (await complete(depsWith(untried), draft({ what, swaps: until.map(quotedUntil) }))).expiresAtMs - NOW_MS;
     expect(await expiry(NOW_MS + 30_000, NOW_MS + 20_000)).toBe(20_000);
@@ -113,9 +113,9 @@ describe.each(['transaction', 'batch'] as const)('complete, of one %s', (what) =
   });
 
   it('error: NotSimulated, unless the action lowers risk and the caller allows it', async () => {
-    const deps = depsWith({ simulated: false, because: 'node' });
-    const attempt = (takesRiskBack: boolean, allowUnsimulated?: boolean) =>
-      complete(deps, draft({ what, takesRiskBack, allowUnsimulated }));
+    const deps = depsWith({ simulated: false, lacking: 'node' });
+    const attempt = (lowersRisk: boolean, allowUnsimulated?: boolean) =>
+      complete(deps, draft({ what, lowersRisk, allowUnsimulated }));
     await expect(attempt(false, true)).rejects.toThrow(NotSimulatedError);
     await expect(attempt(true)).rejects.toThrow(NotSimulatedError);
     const done = await attempt(true, true);

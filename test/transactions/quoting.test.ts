@@ -9,7 +9,7 @@ import type { BuilderDeps } from '../../src/transactions/deps.ts';
 import { NoRouteError, SimulationRevertedError } from '../../src/transactions/errors.ts';
 import { withVenues } from '../../src/transactions/quote/attempts.ts';
 import { createQuoter, type QuoterDeps } from '../../src/transactions/quote/quoter.ts';
-import { rankQuotes } from '../../src/transactions/quote/select.ts';
+import { rankQuotes } from '../../src/transactions/quote/rank.ts';
 import { createVenueStatistics, type VenueStatistics } from '../../src/transactions/quote/statistics.ts';
 import type { SwapQuote, SwapQuotePort } from '../../src/upstreams/types.ts';
 import { address, catalog, RUNS } from './world.ts';

@@ -125,7 +125,7 @@ describe('by the executor at the address of the wallet', () => {
   test('behavior: a node with neither simulates nothing, and is asked nothing', async () => {
     const { simulator, asked, ways } = simulatorOn({ simulateV1: 'missing', stateOverrides: 'missing' });
     const pays = { token, amount: 10n, balance: 0n };
-    expect(await simulator.simulate(input({ pays }))).toEqual({ simulated: false, because: 'node' });
+    expect(await simulator.simulate(input({ pays }))).toEqual({ simulated: false, lacking: 'node' });
     expect([asked, ways]).toEqual([[], ['none']]);
   });
 });

@@ -178,14 +178,14 @@ describe('missing funds of the wallet', () => {
 
   test('behavior: nothing is simulated where a token cannot be lent', async () => {
     const { simulator, asked, ways } = simulateV1(BLOCK, { balance: () => word(5) });
-    expect(await simulator.simulate(input({ pays: pays(9n) }))).toEqual({ simulated: false, because: 'token' });
+    expect(await simulator.simulate(input({ pays: pays(9n) }))).toEqual({ simulated: false, lacking: 'token' });
     expect([overridesOf(asked), ways]).toEqual([undefined, []]);
   });
 
   test('behavior: a node that does not answer lends nothing', async () => {
     const { simulator } = simulateV1(BLOCK, { balance: () => new ChainReadError('timeout') });
     expect(await simulator.prepare(token)).toBeUndefined();
-    expect(await simulator.simulate(input({ pays: pays(9n) }))).toEqual({ simulated: false, because: 'token' });
+    expect(await simulator.simulate(input({ pays: pays(9n) }))).toEqual({ simulated: false, lacking: 'token' });
   });
 });
 

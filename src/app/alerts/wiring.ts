@@ -15,7 +15,7 @@ import { failureWord } from '../../shared/errors.ts';
 import type { AlertMetrics, OutboxReading } from '../../telemetry/metrics-alerts.ts';
 import type { Warmer } from '../../warmers/types.ts';
 import { createWebhookSender } from '../../webhooks/send.ts';
-import { forRequests } from '../beside-runs.ts';
+import { forRequests } from '../database-waits.ts';
 import type { AppDeps } from '../deps.ts';
 import type { Stores } from '../stores.ts';
 

@@ -13,7 +13,7 @@ import type { HistoryRun } from '../../telemetry/metrics-history.ts';
 import { createBudget } from '../../upstreams/budgets.ts';
 import { createPositionHistoryWarmer } from '../../warmers/position-history.ts';
 import type { Warmer } from '../../warmers/types.ts';
-import { forRequests } from '../beside-runs.ts';
+import { forRequests } from '../database-waits.ts';
 import type { AppDeps } from '../deps.ts';
 import type { NodesOf } from '../nodes.ts';
 

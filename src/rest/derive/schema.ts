@@ -10,8 +10,8 @@ import {
 import { deprecationOf } from '../../shared/contract/deprecation.ts';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
-import { deprecatedMeta } from '../deprecation.ts';
 import type { JsonSchema, Refer } from '../openapi/json-schema.ts';
+import { deprecatedMeta } from '../row-deprecation.ts';
 import { EXAMPLE_ADDRESS, EXAMPLE_MARKET_ID } from '../schemas/common.ts';
 import type { Conversions } from './conversion.ts';
 import { conversionOf } from './project.ts';

@@ -1,4 +1,4 @@
-import { deprecationsOf } from '../deprecation.ts';
+import { deprecationsOf } from '../row-deprecation.ts';
 import type { AnyRoute } from '../types.ts';
 import { createSchemaCollector, type JsonSchema } from './json-schema.ts';
 import { operationOf } from './operation.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { deprecationSentence } from '../../shared/contract/deprecation.ts';
 import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
-import { deprecatedMeta, deprecationsOf } from '../deprecation.ts';
+import { deprecatedMeta, deprecationsOf } from '../row-deprecation.ts';
 import { errorEnvelopeOf } from '../schemas/errors.ts';
 import type { AnyRoute, RouteExample } from '../types.ts';
 import { ERROR_MEANINGS, errorsByStatus } from './errors.ts';

@@ -98,7 +98,7 @@ builder.objectType(NotSimulatedError, {
   fields: (t) => ({
     allowUnsimulatedHelps: t.boolean({
       description: 'Whether the same request passes with `allowUnsimulated: true`, because it lowers risk.',
-      resolve: ({ takesRiskBack }) => takesRiskBack,
+      resolve: ({ lowersRisk }) => lowersRisk,
     }),
   }),
 });

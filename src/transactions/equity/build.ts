@@ -81,7 +81,7 @@ export async function buildDeposit(
     pays,
     slippage,
     issues,
-    takesRiskBack: false,
+    lowersRisk: false,
     shortfall: (outcome) => depositShortfall(terms, planned, outcome, deps.quoter.capped),
     conclude: (outcome) => ({
       calls,
@@ -151,7 +151,7 @@ export async function buildExit(
     nativeBalance: native,
     slippage,
     issues,
-    takesRiskBack: true,
+    lowersRisk: true,
     allowUnsimulated: request.allowUnsimulated,
     overrides,
     shortfall: ({ fills }) => swapShortfall(fills, terms.slippage, deps.quoter.capped),

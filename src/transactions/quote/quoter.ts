@@ -5,7 +5,7 @@ import type { Address } from '../../shared/ids.ts';
 import type { Timers } from '../../shared/timers.ts';
 import type { QuotePurpose, SwapQuote, SwapQuotePort, SwapRequest } from '../../upstreams/types.ts';
 import { NoRouteError, type VenueAnswer, type VenueReason } from '../errors.ts';
-import { rankQuotes } from './select.ts';
+import { rankQuotes } from './rank.ts';
 import type { VenueStatistics } from './statistics.ts';
 
 /** Time that a caller waits for the first venue by purpose, ms: a second request of a preview, and all of one build. */

@@ -59,7 +59,7 @@ export interface Simulated {
 export type Simulation =
   | Simulated
   /** `token`: the wallet lacks it and it cannot be lent to it. `node`: no node of the chain can simulate. */
-  | { readonly simulated: false; readonly because: 'token' | 'node' };
+  | { readonly simulated: false; readonly lacking: 'token' | 'node' };
 
 export interface Simulator {
   /**
@@ -112,10 +112,10 @@ export function createSimulator(
     async simulate(input) {
       const can = canSimulate(await session.run((reading) => reading.capabilities()));
       const overrides = can ? await lent(input) : {};
-      if (!overrides) return { simulated: false, because: 'token' };
+      if (!overrides) return { simulated: false, lacking: 'token' };
       const done = can ? await session.run((reading) => runInTurn(reading, input, overrides, onSimulated)) : undefined;
       if (!done) onSimulated('none');
-      return done ?? { simulated: false, because: 'node' };
+      return done ?? { simulated: false, lacking: 'node' };
     },
   };
 }

@@ -7,7 +7,7 @@ export interface Unsimulated {
   readonly chain: Pick<Chain, 'chainId'>;
   readonly what: 'transaction' | 'batch';
   readonly pays?: { readonly token: Pick<PayToken, 'address' | 'symbol'> } | undefined;
-  readonly takesRiskBack: boolean;
+  readonly lowersRisk: boolean;
   readonly allowUnsimulated?: boolean | undefined;
 }
 
@@ -17,18 +17,18 @@ export interface Unsimulated {
  * @throws NotSimulatedError
  */
 export function unsimulatedIssue(
-  { chain, what, pays, takesRiskBack, allowUnsimulated }: Unsimulated,
-  because: 'token' | 'node',
+  { chain, what, pays, lowersRisk, allowUnsimulated }: Unsimulated,
+  lacking: 'token' | 'node',
 ): Issue {
-  if (because === 'token') {
+  if (lacking === 'token') {
     return {
       kind: 'NOT_SIMULATED',
       token: pays?.token.address,
       message: `NOT_SIMULATED: the ${what} could not be simulated: the wallet lacks ${pays?.token.symbol ?? 'its token'}, and it cannot be lent to the wallet in simulation. Build again when the funds have arrived.`,
     };
   }
-  if (!takesRiskBack || allowUnsimulated !== true) {
-    throw new NotSimulatedError(chain.chainId, takesRiskBack);
+  if (!lowersRisk || allowUnsimulated !== true) {
+    throw new NotSimulatedError(chain.chainId, lowersRisk);
   }
   return {
     kind: 'NOT_SIMULATED',

@@ -90,7 +90,7 @@ describe('createSimulator', () => {
     const pays = { token: nothing, amount: 5n, balance: 0n };
     expect(await simulator().simulate({ user, calls: [], pays, nativeBalance: 0n })).toEqual({
       simulated: false,
-      because: 'token',
+      lacking: 'token',
     });
   });
 });

@@ -267,7 +267,7 @@ export function modelChain(input: ModelChainInput) {
     simulator: {
       prepare: async () => undefined,
       async simulate({ calls, observations = [], watched }) {
-        if (input.unsimulated) return { simulated: false, because: input.unsimulated };
+        if (input.unsimulated) return { simulated: false, lacking: input.unsimulated };
         let ended: ReturnType<typeof run>;
         try {
           ended = run(calls, 'simulated');

@@ -8,7 +8,7 @@ const READ_WAIT_MS = 2_000;
 const REQUEST_WAIT_MS = 1_000;
 const OUTAGE_WAIT_MS = 100;
 
-export interface BesideRuns {
+export interface BackgroundWrites {
   /** Let a write go on beside the run that made it. `work` never rejects. */
   beside(work: Promise<void>): Promise<void>;
   /** Wait for the writes under way. */
@@ -16,7 +16,7 @@ export interface BesideRuns {
 }
 
 /** Keep writes of the warmers apart from their runs, so that a slow database delays no measurement. */
-export function createBesideRuns(): BesideRuns {
+export function createBackgroundWrites(): BackgroundWrites {
   const running = new Set<Promise<void>>();
   return {
     async beside(work) {

@@ -1,14 +1,14 @@
-import { createCore } from './app/core.ts';
-import type { AppDeps } from './app/deps.ts';
-import { createHourlyReports } from './app/portfolio-samples.ts';
-import { openOrWithhold, restoreSnapshot } from './app/start.ts';
-import { bounded } from './app/stop.ts';
-import { createSurface } from './app/surface.ts';
-import { rawCorsHeaders } from './http/headers.ts';
-import { type Listening, listen } from './http/listen.ts';
-import type { WarmerRunner } from './warmers/runner/runner.ts';
+import { rawCorsHeaders } from '../http/headers.ts';
+import { type Listening, listen } from '../http/listen.ts';
+import type { WarmerRunner } from '../warmers/runner/runner.ts';
+import { bounded } from './bounded-step.ts';
+import { createCore } from './core.ts';
+import type { AppDeps } from './deps.ts';
+import { createHourlyReports } from './portfolio-samples.ts';
+import { openOrWithhold, restoreSnapshot } from './start.ts';
+import { createSurface } from './surface.ts';
 
-export type { AppDeps } from './app/deps.ts';
+export type { AppDeps } from './deps.ts';
 
 export interface App {
   /** Migrate, restore the last snapshot, listen, and start warming. Resolves once requests are answered. */

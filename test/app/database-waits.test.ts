@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { createBesideRuns, forRequests, inTime } from '../../src/app/beside-runs.ts';
+import { createBackgroundWrites, forRequests, inTime } from '../../src/app/database-waits.ts';
 import { systemTimers, type Timers } from '../../src/shared/timers.ts';
 
 /** Timers that fire at once. */
 const impatient: Timers = { setTimeout: (callback) => setImmediate(callback), clearTimeout: () => {} };
 
-describe('createBesideRuns', () => {
+describe('createBackgroundWrites', () => {
   test('behavior: a run goes on before its write has ended; settling waits for it', async () => {
-    const { beside, settle } = createBesideRuns();
+    const { beside, settle } = createBackgroundWrites();
     const steps: string[] = [];
     let end = (): void => {};
     const write = new Promise<void>((resolve) => {
