@@ -9,7 +9,11 @@ import { explorerLinksOf, openedAtOf } from './position-result.ts';
 /** Fields of a position that the domain names otherwise than the schema. */
 const NAMES: Readonly<Record<string, string>> = {
   collateralSymbol: 'collateralToken',
+  collateralAddress: 'collateralToken',
+  collateralDecimals: 'collateralToken',
   loanSymbol: 'loanToken',
+  loanAddress: 'loanToken',
+  loanDecimals: 'loanToken',
   amountLeveragedCollateral: 'collateralAmount',
   netCollateral: 'netCollateralAmount',
   amountLoan: 'debtAmount',

@@ -225,6 +225,7 @@ export const VALUE_TYPES: readonly string[] = [
   "MissingFacts",
   "MissingStrategy",
   "NamedValue",
+  "NearestLiquidation",
   "NoRouteRefusal",
   "NotEligibleRefusal",
   "NotSimulatedRefusal",
@@ -319,6 +320,7 @@ export const VALUE_TYPES: readonly string[] = [
   "WaitingFor",
   "WalletChange",
   "WalletOnChain",
+  "WalletTotals",
   "Warning",
   "WorstCase"
 ];
