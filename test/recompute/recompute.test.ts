@@ -208,6 +208,12 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
       return { numbers, loops, netUsd, isAmbiguous };
     }
 
+    async function openVault(answer: Json, wallet: Address, own: readonly Known[], nowMs: number): Promise<Json> {
+      const { numbers, loops, netUsd, isAmbiguous } = await vaultOf(answer, wallet, own);
+      const known = loops.map(({ held, market, row }) => ({ row, parts: loopParts(held, market, row, nowMs) }));
+      return { ...numbers, pnl: pnlNumbers(vaultParts(known, netUsd, isAmbiguous)) };
+    }
+
     test('/v1/partner/positions: every number of every wallet', async () => {
       const known = await positionsOf(chainId);
       const nowMs = Number(await of(chainId).timestamp()) * 1_000;
@@ -223,7 +229,7 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
         };
         const equityPositions = await Promise.all(
           body.equityPositions.map(async (vault: Json) => ({
-            ...(await vaultOf(vault, wallet, own)).numbers,
+            ...(await openVault(vault, wallet, own, nowMs)),
             yieldLoops: await Promise.all(vault.yieldLoops.map(loop)),
             freshness: { borrow: { staleAfterSec: 300 }, oracle: { staleAfterSec: 900 } },
           })),

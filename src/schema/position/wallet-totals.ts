@@ -23,20 +23,20 @@ const NearestLiquidationRef = builder.objectRef<NearestLiquidation>('NearestLiqu
       type: 'Decimal',
       nullable: true,
       description:
-        'Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now.',
+        'Fall of the oracle price until liquidation, percent with 2 places; negative = it can be liquidated now, `null` = the collateral is worth nothing.',
       resolve: (nearest) => legOf(nearest)?.priceDropToLiquidationPct ?? null,
     }),
     ltvHeadroomPct: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Percentage points of LTV left before liquidation. Signed.',
+      description:
+        'Percentage points of LTV left before liquidation; `null` = the collateral is worth nothing. Signed.',
       resolve: (nearest) => legOf(nearest)?.ltvHeadroomPct ?? null,
     }),
     healthFactor: t.field({
       type: 'Decimal',
-      nullable: true,
       description: HEALTH_FACTOR,
-      resolve: (nearest) => legOf(nearest)?.healthFactor ?? null,
+      resolve: (nearest) => legOf(nearest)?.healthFactor ?? '0',
     }),
   }),
 });
