@@ -24,6 +24,7 @@ import {
 } from './portfolios.ts';
 import { Exact, shown } from './protocol.ts';
 import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
+import { type ExpectedTotals, type KnownVault, nearestOf, shownTotals, totalsOnChain } from './totals.ts';
 
 /*
  * Every number of the reads, of positions and of portfolios, computed again from the direct answers of the chain's contracts, the
@@ -66,9 +67,11 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
   const sources = new Map<number, Sources>();
   const expected = new Map<string, ExpectedMarket>();
   let appMarkets: Json;
+  let databaseUrl: string;
 
   beforeAll(async () => {
     const database = await createWorldDatabase();
+    databaseUrl = database.url;
     const deployment = liquidationBuffer === undefined ? {} : { deployment: { liquidationBuffer } };
     service = await startService({ sleep: noSleep, database, ...deployment });
     // The clock stands still from here on: histories that end now end at the time that they are computed for.
@@ -325,5 +328,90 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
         unresolved: unresolved.map(unresolvedNumbers),
       };
     }
+  });
+
+  describe('totals of wallets', () => {
+    const SUMS =
+      'openCount collateralUsd debtUsd equityUsd badDebtUsd netApyPct gaps { field reason } pnl { depositedUsd returnedUsd netValueUsd badDebtUsd divergentUsd baseResultUsd incentivesUsd totalUsd yieldFeeUsd baseResultAfterFeeUsd totalAfterFeeUsd returnOnEquityPct }';
+    const NEAREST =
+      'nearestLiquidation { position { positionIndex chainId } equityPosition { strategyId } priceDropToLiquidationPct }';
+    const QUERY = `query ($address: Address!) { wallet(address: $address) {
+      totals { ${SUMS} ${NEAREST} } onChains { chainId totals { ${SUMS} } }
+      equityPositions { chainId strategyId yieldLoopMatch yieldLoops { positionIndex } } } }`;
+
+    async function expectedOn(chainId: number, wallet: Address, vaults: readonly Json[]): Promise<ExpectedTotals> {
+      const own = (await positionsOf(chainId)).filter(({ held }) => held.wallet === wallet);
+      const nowMs = Number(await of(chainId).timestamp()) * 1_000;
+      const held = await Promise.all(
+        vaults.map(async ({ strategyId, yieldLoops, yieldLoopMatch }): Promise<KnownVault> => {
+          const id = strategyId.replace('equity-', '');
+          const [, borrowShares, collateral] = await of(chainId).holding(id, wallet);
+          const loops = own.filter((known) =>
+            yieldLoops.some(({ positionIndex }: Json) => positionIndex === known.held.id),
+          );
+          const isAmbiguous = yieldLoopMatch === 'AMBIGUOUS';
+          return { strategyId, stock: marketOf(id), holding: { borrowShares, collateral }, loops, isAmbiguous };
+        }),
+      );
+      return totalsOnChain(own, held, nowMs);
+    }
+
+    const isKnown = ([, value]: readonly [string, unknown]) => value !== null;
+    /** Without the reasons, and an unknown number as absent. */
+    const numbersOf = ({ gaps: _gaps, nearestLiquidation: _nearest, pnl, ...sums }: Json): Json => ({
+      ...Object.fromEntries(Object.entries(sums).filter(isKnown)),
+      pnl: Object.fromEntries(Object.entries(pnl).filter(isKnown)),
+    });
+    const wanted = (all: readonly ExpectedTotals[]): Json => {
+      const { pnl, ...sums } = shownTotals(all);
+      return { ...sums, pnl: Object.fromEntries(Object.entries(pnl).filter(isKnown)) };
+    };
+
+    async function check(wallet: Address): Promise<Json> {
+      const { body } = await service.graphql(QUERY, { address: wallet }, PARTNER);
+      const { totals, onChains, equityPositions } = (body.data as Json).wallet;
+      const all: ExpectedTotals[] = [];
+      for (const { chainId, totals: sums } of onChains) {
+        const vaults = equityPositions.filter((vault: Json) => vault.chainId === chainId);
+        const expectedSums = await expectedOn(chainId, wallet, vaults);
+        all.push(expectedSums);
+        expectNumbers(numbersOf(sums), wanted([expectedSums]), `${wallet} on ${chainId}`);
+      }
+      expectNumbers(numbersOf(totals), wanted(all), wallet);
+      const { position, equityPosition, priceDropToLiquidationPct: drop } = totals.nearestLiquidation ?? {};
+      const name = position
+        ? `loop ${position.chainId} ${position.positionIndex}`
+        : `stock ${equityPosition?.strategyId}`;
+      expect(totals.nearestLiquidation ? [name, drop] : undefined).toEqual(nearestOf(all));
+      return totals;
+    }
+
+    test('of every wallet over both chains', async () => {
+      const wallets = new Set<Address>();
+      for (const chainId of CHAINS) for (const { held } of await positionsOf(chainId)) wallets.add(held.wallet);
+      const all = await Promise.all([...wallets].map(check));
+      expect(all.filter(({ netApyPct }) => netApyPct !== null).length).toBeGreaterThan(3);
+    });
+
+    test('with a loop under water: its debt takes nothing from the others', async () => {
+      const [chainId] = CHAINS as [number];
+      const open = (await positionsOf(chainId)).filter(({ isOpen, held }) => isOpen && held.borrowShares > 0n);
+      const { held, market } = open.find(
+        (one) => open.filter((other) => other.held.wallet === one.held.wallet).length > 1,
+      ) as Known;
+      const local = service.world.chains.on(chainId);
+      const before = await local.snapshot();
+      const remembered = [new Map(sources), new Map(expected)] as const;
+      await local.moveOracle(market.market, '-60');
+      const now = sourcesOf(service, databaseUrl, chainId, await local.client.getBlockNumber());
+      sources.set(chainId, now);
+      for (const one of now.chain.markets) expected.set(one.id, await expectedMarket(now, one, service.clock.now()));
+      const totals = await check(held.wallet);
+      expect(Number(totals.badDebtUsd)).toBeGreaterThan(0);
+      expect(Number(totals.nearestLiquidation.priceDropToLiquidationPct)).toBeLessThan(0);
+      await local.revert(before);
+      for (const [id, source] of remembered[0]) sources.set(id, source);
+      for (const [id, one] of remembered[1]) expected.set(id, one);
+    });
   });
 });
