@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import { CAMPAIGN_SIDES, type ChainFacts, emptyGroup } from '../../src/domain/facts.ts';
+import { oracleTypeOf } from '../../src/domain/market/oracle-basis.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
@@ -83,12 +84,12 @@ describe('composeStrategy', () => {
   const read = (facts: ChainFacts, strategy: Strategy, field: string): unknown => {
     const composed = composeChain(chainOf(strategy.chainId), facts, PARAMS).lookup.markets.get(strategy.marketId);
     if (!composed) throw new Error('the market is not composed');
-    const { market, collateralPrice, loanPrice, borrowIncentive, collateralIncentive } = composed;
+    const { market, facts: marketFacts, collateralPrice, loanPrice, borrowIncentive, collateralIncentive } = composed;
     const shown = {
       ...strategy,
       collateral: { ...market.collateral, priceUsd: collateralPrice?.value.usd },
       loan: { priceUsd: loanPrice?.value.usd },
-      oracle: { type: market.oracleType },
+      oracle: { type: oracleTypeOf(marketFacts.oracle.value) },
       borrowIncentive,
       collateralIncentive,
     };

@@ -83,8 +83,8 @@ function movedBy(holding: StressHolding, { scenario, changePct = 0 }: Scenario):
  * The oracle's price after a move of the loan token against the USD price of the collateral. An oracle of a redemption rate
  * does not see it. Where the kind of the oracle is not known, the worse case is assumed: it follows a rise, and not a fall.
  */
-function loanMove({ price, market }: StressHolding, changePct: number): bigint {
-  const follows = market.oracleType === undefined ? changePct > 0 : market.oracleType === 'market';
+function loanMove({ price, oracleType }: StressHolding, changePct: number): bigint {
+  const follows = oracleType === undefined ? changePct > 0 : oracleType === 'market';
   return follows ? scaled(price, 100, 100 + changePct) : price;
 }
 

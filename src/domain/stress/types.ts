@@ -4,6 +4,7 @@ import type { ReachState, StressEnd, StressScenario } from '../../shared/vocabul
 import type { ExitSweep } from '../facts.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { LtvLimits } from '../leverage/limits.ts';
+import type { OracleType } from '../market/oracle-basis.ts';
 
 /** Yield and cost of a holding now. */
 export interface StressRates {
@@ -28,6 +29,8 @@ export interface StressHolding {
   readonly debt: bigint;
   /** The oracle's price, scaled by 1e36. */
   readonly price: bigint;
+  /** Absent = not known. */
+  readonly oracleType?: OracleType | undefined;
   readonly limits: LtvLimits;
   /** Absent while a rate is not known. */
   readonly rates?: StressRates | undefined;

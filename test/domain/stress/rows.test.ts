@@ -195,7 +195,7 @@ describe('rows', () => {
 
   test('an oracle of a redemption rate does not see a depeg of the loan token, one of a market does, an unknown one the worse', () => {
     const ltvs = (oracleType: 'nav' | 'market' | undefined) =>
-      rowsOf({ ...holding, market: { ...market, oracleType } }, 'LOAN_PRICE').map(({ ltvPct }) => ltvPct?.toFixed(2));
+      rowsOf({ ...holding, oracleType }, 'LOAN_PRICE').map(({ ltvPct }) => ltvPct?.toFixed(2));
     const today = stressRow(holding, { scenario: 'TODAY' }).ltvPct?.toFixed(2);
     expect(new Set(ltvs('nav'))).toEqual(new Set([today]));
     expect(ltvs('market')).toEqual(['64.70', '68.30', '70.46', '71.17', '72.61', '73.33', '75.49', '79.08']);
