@@ -4,6 +4,7 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorldDatabase } from '../support/process/postgres.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
+import { behindAbi } from './abis.ts';
 import { appNumbers, loopNumbers, vaultNumbers } from './answers.ts';
 import { expectNumbers } from './compare.ts';
 import { type ExpectedMarket, expectedExit, expectedMarket } from './expected.ts';
@@ -143,6 +144,25 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
       const exit = market.market.collateral.noSwapRoute ? undefined : await exitOf(market);
       expectNumbers(row, appNumbers(market, exit, service.clock.now()), row.id);
     }
+  });
+
+  test('the type of every oracle, by the vault or feed that its contract names', async () => {
+    const known: Json[] = [];
+    for (const { id, chainId, oracle } of appMarkets.markets) {
+      const { client } = service.world.chains.on(chainId);
+      const read = (address: Address, functionName: 'BASE_VAULT' | 'BASE_FEED_1' | 'description') =>
+        client.readContract({ address, abi: behindAbi, functionName }).catch(() => undefined);
+      const [vault, feed] = await Promise.all([
+        read(oracle.address, 'BASE_VAULT'),
+        read(oracle.address, 'BASE_FEED_1'),
+      ]);
+      const isNamed = (address: unknown) => address !== undefined && BigInt(address as string) !== 0n;
+      const said = isNamed(feed) ? await read(feed as Address, 'description') : undefined;
+      const type = isNamed(vault) ? 'nav' : said?.includes(' / ') ? 'market' : undefined;
+      expect([id, oracle.type]).toEqual([id, type]);
+      known.push(type);
+    }
+    expect(new Set(known)).toEqual(new Set(['nav', 'market', undefined]));
   });
 
   /** Every position with its market and its row. */

@@ -108,7 +108,7 @@ function commonOf(
   return {
     market,
     price: facts.oracle.value.price,
-    oracleType: oracleTypeOf(facts.oracle.value),
+    isRate: oracleTypeOf(facts.oracle.value) === 'nav',
     limits: { liquidationLtvPct, maxLtvPct, safeLtvPct },
     loanUsd: loanPrice?.value.usd,
     sweep: facts.exitLiquidity?.value,

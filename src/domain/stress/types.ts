@@ -4,7 +4,6 @@ import type { ReachState, StressEnd, StressScenario } from '../../shared/vocabul
 import type { ExitSweep } from '../facts.ts';
 import type { Gap } from '../freshness/types.ts';
 import type { LtvLimits } from '../leverage/limits.ts';
-import type { OracleType } from '../market/oracle-basis.ts';
 
 /** Yield and cost of a holding now. */
 export interface StressRates {
@@ -29,8 +28,8 @@ export interface StressHolding {
   readonly debt: bigint;
   /** The oracle's price, scaled by 1e36. */
   readonly price: bigint;
-  /** Absent = not known. */
-  readonly oracleType?: OracleType | undefined;
+  /** Whether the price is known to be a redemption rate, which no traded price moves. */
+  readonly isRate: boolean;
   readonly limits: LtvLimits;
   /** Absent while a rate is not known. */
   readonly rates?: StressRates | undefined;
