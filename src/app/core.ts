@@ -280,6 +280,8 @@ function createReadServices({
         logger,
         onRemembered: metrics?.rememberedHistory,
       }),
+      samples: stores.samples,
+      marketSamples: stores.marketSamples,
       budgets,
     }),
     marketRecords: createMarketRecords({

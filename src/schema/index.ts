@@ -18,6 +18,7 @@ import './strategy/leveraged-history.ts';
 import './common/freshness.ts';
 import './market/stable-index.ts';
 import './market/history.ts';
+import './market/series.ts';
 import './market/price-chart.ts';
 import './market/candles.ts';
 import './market/tvl.ts';

@@ -20,6 +20,7 @@ import { positionHistoryRoutes } from './position/history.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
+import { seriesRoute } from './series.ts';
 import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
 import { stressRoutes } from './stress.ts';
@@ -39,6 +40,7 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     ...appMarketRoutes(options),
     ...historyRoutes(options),
     leveragedHistoryRoute(options),
+    seriesRoute(options),
     ...priceRoutes(options),
     ...leverageRoutes(options),
     ...manageRoutes(options),

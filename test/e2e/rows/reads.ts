@@ -172,6 +172,26 @@ const BORROW: Kind = ['borrowApyHistory', 'BORROW_APY', 'y', 'ratioOfPct'];
 const COLLATERAL: Kind = ['collateralApyHistory', 'COLLATERAL_APY', 'apy'];
 const INCENTIVE: Kind = ['borrowIncentiveHistory', 'BORROW_INCENTIVE_APR', 'apr'];
 
+const marketSeries: Row = {
+  ask: async (service, { params, query: { metric, from, to, resolution = 'day' } = {} as never }) => {
+    const fields =
+      'marketId chainId metric resolution fromAt toAt freshness { asOf status } points { at value } gaps(fields: ["points"]) { reason message }';
+    const { market } = await dataOf(
+      service,
+      `query ($id: MarketId!, $metric: MarketMetric!, $fromAt: DateTime, $toAt: DateTime, $resolution: HistoryResolution!) { market(id: $id) { series(metric: $metric, fromAt: $fromAt, toAt: $toAt, resolution: $resolution) { ${fields} } } }`,
+      { id: params?.id, metric: metric?.toUpperCase(), fromAt: from, toAt: to, resolution: resolution.toUpperCase() },
+    );
+    return market.series;
+  },
+  names: [
+    ...AGED,
+    [/^id$/, 'marketId'],
+    [/^(from|to)$/, '$1At'],
+    [/^history\./, 'points.'],
+    [/^gap\./, 'gaps.0.'],
+    [/(\d+)\.ts$/, '$1.at', 'milliseconds'],
+  ],
+};
 const leveragedHistory: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
@@ -338,6 +358,7 @@ export const READ_ROWS: Readonly<Record<string, Row>> = {
   '/v1/collateral/{id}/apy-history': history(COLLATERAL),
   '/v1/markets/{id}/incentive-history': history(INCENTIVE),
   '/v1/strategies/{id}/leveraged-apy-history': leveragedHistory,
+  '/v1/markets/{id}/series': marketSeries,
   '/v1/strategies/{id}/stress': stress,
   '/v1/best-strategies': best,
   '/v1/stable-apy': stableApy,

@@ -246,6 +246,37 @@ export const ROWS = {
       ]
     }
   },
+  "marketSeries": {
+    "method": "GET",
+    "path": "/v1/markets/{id}/series",
+    "pathNames": [
+      "id"
+    ],
+    "queryNames": [
+      "chainId",
+      "metric",
+      "from",
+      "to",
+      "resolution"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "id",
+        "chainId",
+        "metric",
+        "resolution",
+        "from",
+        "to",
+        "history",
+        "asOf",
+        "stale"
+      ]
+    }
+  },
   "prices": {
     "method": "GET",
     "path": "/v1/prices",
