@@ -26,6 +26,7 @@ const NOT_TOOLS = [
   'AlertRedeliver',
   'AlertRotateSecret',
   'WalletStatement',
+  'MarketSeries',
 ];
 
 /** More text than this crowds out the conversation of a model. */

@@ -6,7 +6,7 @@ import { createWorldDatabase } from '../support/process/postgres.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
 import { behindAbi } from './abis.ts';
 import { appNumbers, loopNumbers, vaultNumbers } from './answers.ts';
-import { expectNumbers } from './compare.ts';
+import { expectNumbers, near } from './compare.ts';
 import { type ExpectedMarket, expectedExit, expectedMarket } from './expected.ts';
 import {
   candidateLoops,
@@ -23,7 +23,7 @@ import {
   vaultPosition,
   withFreshness,
 } from './portfolios.ts';
-import { Exact, shown } from './protocol.ts';
+import { Exact, shown, whole } from './protocol.ts';
 import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
 import { type ExpectedTotals, type KnownVault, nearestOf, shownTotals, totalsOnChain } from './totals.ts';
 
@@ -163,6 +163,26 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
       known.push(type);
     }
     expect(new Set(known)).toEqual(new Set(['nav', 'market', undefined]));
+  });
+
+  test('/v1/markets/{id}/series: the sample of the latest reading', async () => {
+    for (const { market, state, price, borrowApy } of expected.values()) {
+      const newest = async (metric: string) => {
+        const { body } = await service.get(`/v1/markets/${market.id}/series?metric=${metric}&resolution=raw`);
+        return body.history.at(-1);
+      };
+      const { decimals } = market.loan;
+      const free = state.totalSupplyAssets - state.totalBorrowAssets;
+      const used = new Exact(state.totalBorrowAssets.toString()).times(100).div(state.totalSupplyAssets.toString());
+      const [lent, liquidity, value, rate] = await Promise.all(
+        ['utilization', 'liquidity', 'collateral_price', 'borrow_apy'].map(newest),
+      );
+      expectNumbers(lent, { ts: lent.ts, value: near(used) }, market.id);
+      expectNumbers(liquidity, { ts: lent.ts, value: whole(free, decimals).toFixed() }, market.id);
+      const shownPrice = new Exact(price.toString()).shiftedBy(market.collateral.decimals - decimals - 36);
+      expectNumbers(value, { ts: lent.ts, value: shownPrice.toFixed() }, market.id);
+      expectNumbers(rate, { ts: lent.ts, value: near(borrowApy) }, market.id);
+    }
   });
 
   /** Every position with its market and its row. */

@@ -48,6 +48,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   BorrowApyHistory: { id: market.id },
   CollateralApyHistory: { id: market.id },
   IncentiveHistory: { id: market.id },
+  MarketSeries: { id: market.id, metric: 'UTILIZATION', resolution: 'DAY' },
   LeveragedApyHistory: { id: vault.id, leverage: '1.2' },
   StrategyStress: { id: vault.id, leverage: '1.2' },
   BestStrategyRanking: { amount: '1000', payToken: market.loan.address, maxDrawdownPct: '5', minExitUsd: '0' },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chainIdOfStrategy, marketIdParam } from '../schemas/common.ts';
 import type { AnyRoute } from '../types.ts';
-import { HISTORY_PAGE, PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
+import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 const METRICS = ['borrow_apy', 'utilization', 'liquidity', 'collateral_price'] as const;
 const RESOLUTIONS = ['raw', 'hour', 'day', 'week'] as const;
@@ -16,7 +16,6 @@ export function seriesRoute({ chainIds, derive }: RouteOptions): AnyRoute {
     description:
       'Own hourly samples, kept for 400 days, as means of buckets: `borrow_apy` and `utilization` in percent, `liquidity` in whole loan tokens, `collateral_price` (of the oracle) in loan tokens per collateral token. value is exact, ts is unix milliseconds. A bucket without a sample is left out.',
     operation: 'MarketSeries',
-    tool: { name: 'get_market_series', list: HISTORY_PAGE },
     params: z.object({
       id: marketIdParam,
       chainId: chainIdOfStrategy(chainIds),

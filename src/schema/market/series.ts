@@ -1,5 +1,5 @@
-import type { HistoryKind } from '../../loaders/history.ts';
-import { MAX_POINTS, type RateHistoryRow, readHistory } from '../../resolvers/market/histories.ts';
+import { MAX_POINTS } from '../../resolvers/market/histories.ts';
+import { type MarketMetric, readSeries, type SeriesRow } from '../../resolvers/market/series.ts';
 import { withWork } from '../../shared/contract/work-costs.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
 import { builder } from '../builder.ts';
@@ -7,15 +7,6 @@ import { gapsOf } from '../common/gaps.ts';
 import { FreshnessRef } from '../common/stamp.ts';
 import { historyArgs, ResolutionRef } from './history.ts';
 import { MarketRef } from './market.ts';
-
-/** A value of a market that people compare over time, and how it is recorded. */
-const METRICS = {
-  borrow_apy: 'borrowApy',
-  utilization: 'utilization',
-  liquidity: 'liquidity',
-  collateral_price: 'collateralPrice',
-} as const satisfies Readonly<Record<string, HistoryKind>>;
-type Metric = keyof typeof METRICS;
 
 const MetricRef = builder.enumType('MarketMetric', {
   description: 'Value of a market that is sampled every hour.',
@@ -27,7 +18,7 @@ const MetricRef = builder.enumType('MarketMetric', {
       value: 'collateral_price',
       description: 'Oracle price of the collateral, whole loan tokens per collateral token.',
     },
-  } as const satisfies Record<string, { value: Metric; description: string }>,
+  } as const satisfies Record<string, { value: MarketMetric; description: string }>,
 });
 
 const PointRef = builder.objectRef<RatePoint>('SeriesPoint').implement({
@@ -41,10 +32,6 @@ const PointRef = builder.objectRef<RatePoint>('SeriesPoint').implement({
     value: t.expose('ratePct', { type: 'Decimal', description: 'Value at full precision, in the unit of the metric.' }),
   }),
 });
-
-interface SeriesRow extends RateHistoryRow<HistoryKind> {
-  readonly metric: Metric;
-}
 
 const SeriesRef = builder.objectRef<SeriesRow>('MarketSeries').implement({
   description:
@@ -89,9 +76,6 @@ builder.objectField(MarketRef, 'series', (t) =>
       metric: t.arg({ type: MetricRef, required: true, description: 'The metric.' }),
       ...historyArgs(t.arg, 'DAY'),
     },
-    resolve: async ({ market }, { metric, ...args }, ctx) => ({
-      ...(await readHistory(METRICS[metric], market, args, ctx)),
-      metric,
-    }),
+    resolve: ({ market }, args, ctx) => readSeries(market, args, ctx),
   }),
 );
