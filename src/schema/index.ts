@@ -22,6 +22,7 @@ import './market/series.ts';
 import './market/price-chart.ts';
 import './market/candles.ts';
 import './market/tvl.ts';
+import './market/tvl-history.ts';
 import './position/position.ts';
 
 import './equity/equity-position.ts';
@@ -32,6 +33,7 @@ import './position/statement.ts';
 import './refusal/data-refusals.ts';
 import './refusal/simulation-refusals.ts';
 import './refusal/eligibility-refusals.ts';
+import './usage/usage.ts';
 import './transaction/leverage.ts';
 import './transaction/preview-field.ts';
 import './transaction/deleverage.ts';

@@ -27,6 +27,8 @@ const NOT_TOOLS = [
   'AlertRotateSecret',
   'WalletStatement',
   'MarketSeries',
+  'TvlHistory',
+  'Usage',
 ];
 
 /** More text than this crowds out the conversation of a model. */

@@ -48,6 +48,8 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
   BorrowApyHistory: { id: market.id },
   CollateralApyHistory: { id: market.id },
   IncentiveHistory: { id: market.id },
+  TvlHistory: { resolution: 'DAY' },
+  Usage: { days: 30 },
   MarketSeries: { id: market.id, metric: 'UTILIZATION', resolution: 'DAY' },
   LeveragedApyHistory: { id: vault.id, leverage: '1.2' },
   StrategyStress: { id: vault.id, leverage: '1.2' },

@@ -6,11 +6,13 @@ import type { HistorySource } from '../../loaders/history.ts';
 import type { MarketRecordSource } from '../../loaders/market-records.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AlertServices } from '../alert/alert-services.ts';
+import type { TvlSamplesPort } from '../market/tvl-history.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
 import type { PositionHistoryServices } from '../position/history-services.ts';
 import type { PositionServices } from '../position/position-services.ts';
 import type { ChangesPort } from '../strategy/changes.ts';
 import type { PartnerServices } from '../transaction/partner-services.ts';
+import type { UsageServices } from '../usage/usage-services.ts';
 import type { FreshReadServices, RefreshPort } from './read-services.ts';
 
 /** Reads of the catalog, the settings and the facts. Every resolver reaches them as `ctx.services`. */
@@ -51,7 +53,10 @@ export type Services = ReadServices &
   PartnerServices &
   OpsServices &
   FreshReadServices &
-  AlertServices;
+  AlertServices &
+  UsageServices & {
+    readonly tvlSamples: TvlSamplesPort;
+  };
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
 export type ChartPoint = readonly [number, number];

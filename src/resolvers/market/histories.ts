@@ -147,7 +147,7 @@ function gapOf(kind: HistoryKind, market: Market, ctx: AppContext): Gap {
 const NO_SAMPLE = gap('points', 'NOT_MEASURED', 'No sample of it was kept since the begin of the range.');
 
 /** Both ends on whole hours, so that equal questions of one hour share one read. */
-function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
+export function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
   const toMs = args.toAt?.getTime() ?? Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS;
   ctx.cacheHints.until(Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS);
   const fromMs = args.fromAt?.getTime() ?? toMs - DEFAULT_RANGE_DAYS * DAY_MS;

@@ -24,6 +24,7 @@ import { seriesRoute } from './series.ts';
 import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
 import { stressRoutes } from './stress.ts';
+import { usageRoute } from './usage.ts';
 
 export interface RoutesDeps extends Omit<RouteOptions, 'derive'> {
   /** The schema that the operations run on. */
@@ -52,6 +53,7 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     driftHistoryRoute(options),
     ...stressRoutes(options),
     ...alertRoutes(options),
+    usageRoute(options),
     bestRoute(options),
   ];
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { chainIdOfStrategy, marketIdParam } from '../schemas/common.ts';
+import { windowParams, windowVariables } from '../schemas/window.ts';
 import type { AnyRoute } from '../types.ts';
 import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 const METRICS = ['borrow_apy', 'utilization', 'liquidity', 'collateral_price'] as const;
-const RESOLUTIONS = ['raw', 'hour', 'day', 'week'] as const;
 
 /** The row of the series of a market. */
 export function seriesRoute({ chainIds, derive }: RouteOptions): AnyRoute {
@@ -20,18 +20,13 @@ export function seriesRoute({ chainIds, derive }: RouteOptions): AnyRoute {
       id: marketIdParam,
       chainId: chainIdOfStrategy(chainIds),
       metric: z.enum(METRICS).describe('The metric.'),
-      from: z.iso.datetime().optional().describe('Begin, included; 90 days before `to` when left out.'),
-      to: z.iso.datetime().optional().describe('End, excluded, at most 400 days after `from`; now when left out.'),
-      resolution: z
-        .enum(RESOLUTIONS)
-        .default('day')
-        .describe('Width of the buckets in UTC; `raw` is as recorded. Default day.'),
+      ...windowParams,
     }),
-    variables: ({ params: { from, to, resolution, ...params } }) => ({
-      ...params,
-      fromAt: from,
-      toAt: to,
-      resolution: resolution.toUpperCase(),
+    variables: ({ params: { id, chainId, metric, ...window } }) => ({
+      id,
+      chainId,
+      metric,
+      ...windowVariables(window),
     }),
     errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
     examples: [

@@ -270,6 +270,37 @@ const stableApy: Row = {
   ],
 };
 
+const tvlHistory: Row = {
+  ask: async (service, example) =>
+    (
+      await dataOf(
+        service,
+        'query ($chainIds: [ChainId!]) { tvlHistory(chainIds: $chainIds) { chainIds resolution fromAt toAt freshness { asOf status } points { at tvlUsd grossTvlUsd borrowedUsd } gaps(fields: ["points"]) { reason message } } }',
+        chainsOf(example),
+      )
+    ).tvlHistory,
+  names: [
+    ...AGED,
+    [/^(from|to)$/, '$1At'],
+    [/^history\./, 'points.'],
+    [/^gap\./, 'gaps.0.'],
+    [/(\d+)\.ts$/, '$1.at', 'milliseconds'],
+  ],
+};
+/** Each question is a call itself, so the counts are compared in the tests of usage. */
+const usage: Row = {
+  ask: async (service, { query }) =>
+    (
+      await dataOf(service, 'query ($days: Int!) { usage(days: $days) { tier fromAt days { startAt } } }', {
+        days: Number(query?.days ?? 30),
+      })
+    ).usage,
+  names: [
+    [/^from$/, 'fromAt'],
+    [/days\.(\d+)\.day$/, 'days.$1.startAt', 'day'],
+  ],
+  restOnly: [[/\.(calls|points|refusals) = /, 'the questions themselves are counted']],
+};
 const SUMS = 'tvlUsd grossTvlUsd borrowedUsd badDebtUsd divergentUsd positionCount userCount';
 const tvl: Row = {
   ask: async (service) =>
@@ -363,6 +394,8 @@ export const READ_ROWS: Readonly<Record<string, Row>> = {
   '/v1/best-strategies': best,
   '/v1/stable-apy': stableApy,
   '/v1/tvl': tvl,
+  '/v1/tvl/history': tvlHistory,
+  '/v1/partner/usage': usage,
   '/v1/prices': prices,
   '/v1/prices/chart': chart,
   '/v1/prices/ohlcv': candles,

@@ -97,6 +97,32 @@ export const ROWS = {
       ]
     }
   },
+  "tvlHistory": {
+    "method": "GET",
+    "path": "/v1/tvl/history",
+    "pathNames": [],
+    "queryNames": [
+      "chainId",
+      "from",
+      "to",
+      "resolution"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "chainIds",
+        "resolution",
+        "from",
+        "to",
+        "history",
+        "asOf",
+        "stale"
+      ]
+    }
+  },
   "appMarkets": {
     "method": "GET",
     "path": "/v1/app/markets",
@@ -943,6 +969,25 @@ export const ROWS = {
     "answers": {
       "200": [
         "delivery"
+      ]
+    }
+  },
+  "usage": {
+    "method": "GET",
+    "path": "/v1/partner/usage",
+    "pathNames": [],
+    "queryNames": [
+      "days"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "tier",
+        "from",
+        "days"
       ]
     }
   },
