@@ -84,7 +84,8 @@ export function createKeyUsage({ repository, clock, timers, logger }: KeyUsageDe
         if (day.keyId !== keyId || day.dayMs < fromMs) continue;
         days.set(day.dayMs, { ...day, ...sumOf(days.get(day.dayMs) ?? NONE, day) });
       }
-      return [...days.values()].sort((a, b) => a.dayMs - b.dayMs);
+      const shown = [...days.values()].map((day) => ({ ...day, points: Math.max(0, day.points) }));
+      return shown.sort((a, b) => a.dayMs - b.dayMs);
     },
     start: storeLater,
     close() {
@@ -96,5 +97,5 @@ export function createKeyUsage({ repository, clock, timers, logger }: KeyUsageDe
 }
 
 function sumOf(a: Counts, b: Counts): Counts {
-  return { calls: a.calls + b.calls, points: Math.max(0, a.points + b.points), refusals: a.refusals + b.refusals };
+  return { calls: a.calls + b.calls, points: a.points + b.points, refusals: a.refusals + b.refusals };
 }

@@ -230,6 +230,14 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
     const names = ['tvlUsd', 'grossTvlUsd', 'borrowedUsd', 'badDebtUsd', 'divergentUsd', 'positions'];
     const total = Object.fromEntries(names.map((name) => [name, sum(name)]));
     expectNumbers(body, { total: { ...total, users: everyone.size }, chains }, 'tvl');
+    for (const [query, of] of [
+      ['', total],
+      ...chains.map((one) => [`&chainId=${one.chainId}`, one] as const),
+    ] as const) {
+      const { body: past } = await service.get(`/v1/tvl/history?resolution=hour${query}`);
+      const { tvlUsd, grossTvlUsd, borrowedUsd } = past.history.at(-1);
+      expect([tvlUsd, grossTvlUsd, borrowedUsd].map(Number)).toEqual([of.tvlUsd, of.grossTvlUsd, of.borrowedUsd]);
+    }
   });
 
   describe.each(CHAINS)('wallets of chain %s', (chainId) => {

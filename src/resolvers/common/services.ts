@@ -4,9 +4,9 @@ import type { ComposedChain } from '../../domain/market/types.ts';
 import type { TvlAmounts } from '../../domain/tvl/types.ts';
 import type { HistorySource } from '../../loaders/history.ts';
 import type { MarketRecordSource } from '../../loaders/market-records.ts';
+import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AlertServices } from '../alert/alert-services.ts';
-import type { TvlSamplesPort } from '../market/tvl-history.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
 import type { PositionHistoryServices } from '../position/history-services.ts';
 import type { PositionServices } from '../position/position-services.ts';
@@ -139,4 +139,17 @@ export interface TvlSnapshot {
   readonly version: number;
   readonly total: TvlTotals;
   readonly chains: readonly (TvlTotals & { readonly chainId: ChainId; readonly asOfMs: number })[];
+}
+
+/** The TVL of a chain at one moment, exact USD. */
+export interface TvlSample {
+  readonly chainId: ChainId;
+  readonly atMs: number;
+  readonly grossTvlUsd: Decimal;
+  readonly borrowedUsd: Decimal;
+}
+
+export interface TvlSamplesPort {
+  /** Hourly samples of chains since a time, oldest first. @throws UpstreamUnavailableError */
+  since(chainIds: readonly ChainId[], fromMs: number): Promise<readonly TvlSample[]>;
 }

@@ -4,22 +4,10 @@ import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { ChainId } from '../../shared/ids.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
 import type { AppContext } from '../common/context.ts';
+import type { TvlSample } from '../common/services.ts';
 import { selectChains } from './chains.ts';
 import { downsample, type Resolution } from './downsample.ts';
 import { type HistoryArgs, rangeOf } from './histories.ts';
-
-/** The TVL of a chain at one moment, exact USD. */
-interface TvlSample {
-  readonly chainId: ChainId;
-  readonly atMs: number;
-  readonly grossTvlUsd: Decimal;
-  readonly borrowedUsd: Decimal;
-}
-
-export interface TvlSamplesPort {
-  /** Hourly samples of chains since a time, oldest first. @throws UpstreamUnavailableError */
-  since(chainIds: readonly ChainId[], fromMs: number): Promise<readonly TvlSample[]>;
-}
 
 export interface TvlPoint {
   readonly atMs: number;

@@ -15,7 +15,7 @@ const DayRef = builder.objectRef<UsedDay>('UsageDay').implement({
   fields: (t) => ({
     startAt: t.field({ type: 'DateTime', description: 'Start of the day.', resolve: ({ dayMs }) => dayMs }),
     callCount: t.exposeInt('calls', { description: 'Number of requests with the key, refused ones included.' }),
-    points: t.exposeInt('points', {
+    spentPoints: t.exposeInt('points', {
       description: 'Cost points that the requests were charged, less what was given back.',
     }),
     refusalCount: t.exposeInt('refusals', { description: 'Number of charges that the budget of the key refused.' }),
@@ -28,7 +28,7 @@ const UsageRef = builder.objectRef<UsageView>('KeyUsage').implement({
   fields: (t) => ({
     tier: t.expose('tier', { type: KeyTierRef, description: 'Tier of the key.' }),
     fromAt: t.field({ type: 'DateTime', description: 'Start of the first day.', resolve: ({ fromMs }) => fromMs }),
-    days: t.field({
+    usageDays: t.field({
       type: [DayRef],
       complexity: { field: 1, multiplier: 30 },
       description: `The days on which something was counted, oldest first; at most ${MAX_USAGE_DAYS}.`,

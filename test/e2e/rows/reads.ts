@@ -291,13 +291,13 @@ const tvlHistory: Row = {
 const usage: Row = {
   ask: async (service, { query }) =>
     (
-      await dataOf(service, 'query ($days: Int!) { usage(days: $days) { tier fromAt days { startAt } } }', {
+      await dataOf(service, 'query ($days: Int!) { usage(days: $days) { tier fromAt usageDays { startAt } } }', {
         days: Number(query?.days ?? 30),
       })
     ).usage,
   names: [
     [/^from$/, 'fromAt'],
-    [/days\.(\d+)\.day$/, 'days.$1.startAt', 'day'],
+    [/days\.(\d+)\.day$/, 'usageDays.$1.startAt', 'day'],
   ],
   restOnly: [[/\.(calls|points|refusals) = /, 'the questions themselves are counted']],
 };
