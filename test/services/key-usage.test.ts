@@ -35,7 +35,7 @@ function worldOf() {
     logger: logs.logger,
   });
   const tick = async () => {
-    due.splice(0).forEach((run) => run());
+    for (const run of due.splice(0)) run();
     await usage.since('-', 0);
   };
   return { usage, state, tick, logs };
