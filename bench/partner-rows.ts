@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { withoutUndefined } from '../src/shared/without-undefined.ts';
 import { OPS_KEY, PARTNER_KEY } from '../test/http/test-gateway.ts';
 import type { Shot } from './load.ts';
@@ -25,6 +26,16 @@ export const PORTFOLIOS = `{
   }
 }`;
 
+/** The screen of a wallet, as the guide has it. */
+export const SCREEN: string = screenOf(readFileSync('docs/positions.md', 'utf8'));
+
+/** @throws Error when the guide does not have it any more */
+function screenOf(guide: string): string {
+  const body = /-d '(\{"query":"query Screen.*\})'/.exec(guide)?.[1];
+  if (body === undefined) throw new Error('docs/positions.md has no query Screen');
+  return (JSON.parse(body) as { readonly query: string }).query;
+}
+
 export interface PartnerRow {
   readonly title: string;
   readonly shot: Shot;
@@ -32,7 +43,14 @@ export interface PartnerRow {
   readonly steps?: number;
 }
 
-export function rowsOf({ strategyId, loan, collateral, wallets, ...steps }: PartnerWorld): readonly PartnerRow[] {
+export function rowsOf({
+  strategyId,
+  loan,
+  collateral,
+  wallets,
+  screens,
+  ...steps
+}: PartnerWorld): readonly PartnerRow[] {
   const post = (path: string, body: object, headers: Readonly<Record<string, string>>): Shot => {
     const text = JSON.stringify(body);
     return { path, method: 'POST', headers, body: () => text };
@@ -50,6 +68,10 @@ export function rowsOf({ strategyId, loan, collateral, wallets, ...steps }: Part
       title: 'positions of 100 wallets (500 positions), GraphQL',
       shot: post('/graphql', { query: WALLETS, variables: { addresses: wallets } }, PARTNER_KEY),
     },
+    ...screens.map(([address, positions]) => ({
+      title: `screen of a wallet with ${positions} position${positions === 1 ? '' : 's'}, GraphQL`,
+      shot: post('/graphql', { query: SCREEN, variables: { address, chainIds: [1], first: 100 } }, PARTNER_KEY),
+    })),
     { title: 'page of 50 portfolios of 1,000, GraphQL', shot: post('/graphql', { query: PORTFOLIOS }, OPS_KEY) },
   ];
 }

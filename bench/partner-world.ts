@@ -17,6 +17,8 @@ export interface PartnerWorld {
   readonly loan: string;
   readonly collateral: string;
   readonly wallets: readonly string[];
+  /** Wallets whose screen is measured, with their number of positions. */
+  readonly screens: readonly (readonly [wallet: string, positions: number])[];
   /** Sequential waits of a build for another system. */
   readonly stepsOneSwap: number;
   readonly stepsTwoSwaps: number;
@@ -27,6 +29,8 @@ export const BUILD_PATH = '/v1/partner/leverage/build';
 export const BUILD = { chainId: 1, amount: '1000', leverage: 2 };
 
 const CHAIN_ID = 1;
+/** Positions of the wallets whose screen is measured. */
+const SCREEN_SIZES = [1, 10, 100];
 
 /** Start the partner and ops surfaces over HTTP, with a chain, venues and a database that answer at once. */
 export async function startPartnerWorld({ registered }: { readonly registered: number }) {
@@ -41,7 +45,10 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
   const owners = Array.from({ length: registered }, (_, n) =>
     getAddress(pad(numberToHex(n * 7_919 + 1), { size: 20 })),
   );
-  const { reader } = syntheticReader(chain, owners);
+  const screens = SCREEN_SIZES.map(
+    (size) => [getAddress(pad(numberToHex(2 ** 40 + size), { size: 20 })), size] as const,
+  );
+  const { reader } = syntheticReader(chain, owners, new Map(screens));
   const rows = new Map(owners.map((wallet) => [wallet, [] as Registration[]]));
   for (const row of registrationsOf(chain, owners)) rows.get(row.wallet)?.push(row);
   const common = { catalog, clock, composed: () => composed, facts: () => facts, timers: systemTimers };
@@ -99,6 +106,7 @@ export async function startPartnerWorld({ registered }: { readonly registered: n
     loan: market.loan.address,
     collateral: market.collateral.address,
     wallets: owners.slice(0, 100),
+    screens,
     stepsOneSwap: await steps(market.collateral.address),
     stepsTwoSwaps: await steps(market.loan.address),
   };

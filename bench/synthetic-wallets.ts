@@ -10,9 +10,9 @@ import { DAY, NOW_MS } from '../test/domain/world.ts';
 export const PER_WALLET = 5;
 
 /** A wallet's positions: most are open, one is closed, some were liquidated. */
-function positionsOf(chain: Chain, wallet: number): HeldPosition[] {
+function positionsOf(chain: Chain, wallet: number, count = PER_WALLET): HeldPosition[] {
   const loops = chain.markets.filter(({ kind }) => kind === 'loop');
-  return Array.from({ length: PER_WALLET }, (_, id): HeldPosition => {
+  return Array.from({ length: count }, (_, id): HeldPosition => {
     const market = loops[(wallet + id) % loops.length];
     if (!market) throw new Error('no market');
     const open = id !== 1;
@@ -64,9 +64,17 @@ export function registrationsOf(chain: Chain, owners: readonly Address[]): Regis
   );
 }
 
-/** A chain reader with the holdings of all owners that answers at once and counts the requests of the real one. */
-export function syntheticReader(chain: Chain, owners: readonly Address[]) {
+/**
+ * A chain reader with the holdings of all owners that answers at once and counts the requests of the real one.
+ * @param sized further wallets, with their number of positions
+ */
+export function syntheticReader(
+  chain: Chain,
+  owners: readonly Address[],
+  sized: ReadonlyMap<Address, number> = new Map(),
+) {
   const held = new Map(owners.map((wallet, n) => [wallet, positionsOf(chain, n)]));
+  for (const [wallet, count] of sized) held.set(wallet, positionsOf(chain, owners.length, count));
   const requests = { count: 0 };
   const block = { number: 100_000n, timestamp: BigInt(NOW_MS / 1_000) };
   const proxyCount = owners.length * PER_WALLET + 1;

@@ -1,7 +1,12 @@
 import { parseAbi } from 'viem';
 
-/** The views by which Morpho's Chainlink oracles, of both versions, name their feeds. The zero address means none. */
+/**
+ * The views by which Morpho's Chainlink oracles name their feeds, those of the second version also the vaults whose conversion
+ * rate is in the price. The zero address means none.
+ */
 export const feedOracleAbi = parseAbi([
+  'function BASE_VAULT() view returns (address)',
+  'function QUOTE_VAULT() view returns (address)',
   'function BASE_FEED_1() view returns (address)',
   'function BASE_FEED_2() view returns (address)',
   'function QUOTE_FEED_1() view returns (address)',
@@ -10,5 +15,6 @@ export const feedOracleAbi = parseAbi([
 
 /** ABI of a price feed. `updatedAt` is unix seconds. */
 export const aggregatorAbi = parseAbi([
+  'function description() view returns (string)',
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ]);

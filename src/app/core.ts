@@ -21,6 +21,7 @@ import { createPartnerServices, createVenueStatistics } from '../transactions/in
 import { createUpstreams, type Upstreams } from '../upstreams/index.ts';
 import type { GasPriceOf } from '../upstreams/openocean/client.ts';
 import { createAlertWiring } from './alerts/wiring.ts';
+import { forRequests } from './database-waits.ts';
 import type { AppDeps } from './deps.ts';
 import { createPositionHistoryWiring } from './history/position-history.ts';
 import { createNodesByChain, forReaders, type NodesOf } from './nodes.ts';
@@ -121,6 +122,7 @@ export function createCore(deps: AppDeps): Core {
     samples: stores.samples,
     marketSamples: stores.marketSamples,
     recordedRates: stores.recordedRates,
+    tvlSamples: stores.tvlSamples,
     prune: async () => (await stores.prune()) + (await history.marks.prune()),
     otherJobs: [...history.warmers, ...alerts.jobs],
     cadences: cadencesOf(config),
@@ -140,6 +142,8 @@ export function createCore(deps: AppDeps): Core {
     positions: positions.positions,
     ops: positions.ops,
     alerts: alerts.port,
+    keyUsage: stores.usage,
+    tvlSamples: { since: forRequests(deps.timers, stores.tvlSamples.since) },
     positionHistory: history.positionHistory,
     ...createBuilders(deps, { ...building, positions: positions.positions, ...current }),
   };
@@ -280,6 +284,8 @@ function createReadServices({
         logger,
         onRemembered: metrics?.rememberedHistory,
       }),
+      samples: stores.samples,
+      marketSamples: stores.marketSamples,
       budgets,
     }),
     marketRecords: createMarketRecords({

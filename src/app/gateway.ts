@@ -13,9 +13,11 @@ import {
   type RateLimitStatus,
   type RequestContext,
 } from '../limits/request-context.ts';
+import { withUsage } from '../limits/usage.ts';
 import { onceAlive } from '../redis/connection.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { AnyRoute, Entry, RestRequest, RestSurface } from '../rest/types.ts';
+import type { KeyUsage } from '../services/key-usage.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Logger } from '../shared/logger.ts';
 import { bearerOf, type RequestInfo } from '../shared/request-info.ts';
@@ -23,6 +25,8 @@ import { bearerOf, type RequestInfo } from '../shared/request-info.ts';
 export interface GatewayDeps {
   readonly config: Config;
   readonly keys: Pick<KeyService, 'verify'> & Partial<Pick<KeyService, 'watch' | 'knows' | 'accepted'>>;
+  /** Counts the use of keys. Absent: nothing is counted. */
+  readonly usage?: Pick<KeyUsage, 'note'> | undefined;
   readonly clock: Clock;
   readonly fairQueue: FairQueue;
   /** `undefined` = limits are counted by this process. */
@@ -105,12 +109,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
           onceAlive: (resume) => onceAlive(redis, resume),
           onInsured,
         });
-  const budgets = createBudgets({ limits, limiters, clock, logger });
+  const counted = createBudgets({ limits, limiters, clock, logger });
+  const budgets = deps.usage ? withUsage(counted, deps.usage) : counted;
   const admission = createAdmission({
     verify: (header) => keys.verify(header),
     watch: keys.watch,
     knows: keys.knows,
     budgets,
+    onAdmission: (keyId) => deps.usage?.note(keyId, { calls: 1 }),
   });
   const keyOf: Gateway['keyOf'] = (authorization) => {
     const key = keys.accepted?.(authorization);
@@ -154,8 +160,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
         requestContext,
       };
     },
-    exhausted: (clientIp, authorization) =>
-      budgets.exhausted(authorization !== undefined && keyOf(authorization) ? { authorization } : { clientIp }),
+    exhausted(clientIp, authorization) {
+      const key = authorization === undefined ? undefined : keyOf(authorization);
+      const status = budgets.exhausted(authorization !== undefined && key ? { authorization } : { clientIp });
+      if (status && key) deps.usage?.note(key.identity, { calls: 1, refusals: 1 });
+      return status;
+    },
     async chargeFile({ correlationId, clientIp }, points) {
       const requestContext = openRequestContext({ correlationId, clientIp, authorization: undefined });
       await budgets.chargeAhead(requestContext, points);

@@ -58,7 +58,8 @@ export function createApp(deps: AppDeps): App {
     const idleMs = Math.min(env.STOP_DRAIN_SEC * 1_000, drainMs);
     await bounded('requests', listening?.close(drainMs, idleMs) ?? Promise.resolve(), drainMs + CLOSE_MS, deps);
     await cooled;
-    const closing = [stores.keys.close().then(stores.close), surface.close(), core.closeBudgets(), telemetry.stop()];
+    const stored = Promise.all([stores.keys.close(), stores.usage.close()]);
+    const closing = [stored.then(stores.close), surface.close(), core.closeBudgets(), telemetry.stop()];
     await bounded('connections', Promise.all(closing), CLOSE_MS, deps);
   };
   return {
@@ -97,6 +98,7 @@ export function createApp(deps: AppDeps): App {
         for (const all of nodes.values()) void all.probe();
         snapshotWiring.start(env.ROLE !== 'api');
         if (env.ROLE !== 'api') hourly.start();
+        stores.usage.start();
       } catch (error) {
         await this.stop();
         throw error;

@@ -4,6 +4,7 @@ import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { MarketSampleRepository } from '../database/market-samples.ts';
 import type { RecordedRateRepository } from '../database/recorded-rates.ts';
 import type { SampleRepository } from '../database/samples.ts';
+import type { TvlSampleRepository } from '../database/tvl-samples.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createFileSnapshot } from '../snapshot/file.ts';
@@ -28,6 +29,7 @@ export interface SnapshotWiringDeps extends Pick<AppDeps, 'config' | 'logger' | 
   readonly samples: SampleRepository;
   readonly marketSamples: Pick<MarketSampleRepository, 'record'>;
   readonly recordedRates: RecordedRateRepository;
+  readonly tvlSamples: Pick<TvlSampleRepository, 'record'>;
   /** Remove stored samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly cadences: Cadences;
@@ -82,6 +84,7 @@ export function createSnapshotWiring(deps: SnapshotWiringDeps): SnapshotWiring {
         beside: writes.beside,
         recordSamples: (chainId, taken) => samples.recordSamples(chainId, taken),
         recordMarkets: deps.marketSamples.record,
+        recordTvl: ({ asOfMs, ...tvl }) => deps.tvlSamples.record({ ...tvl, atMs: asOfMs }),
         recordCampaigns: recordedRates.recordCampaigns,
         readCampaigns: inTime(timers, recordedRates.readCampaigns),
         recordApys: recordedRates.recordApys,

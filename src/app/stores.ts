@@ -7,13 +7,16 @@ import { createDatabase, type Database, type DatabaseDeps } from '../database/cl
 import { createSchemaEntry, type SchemaEntry } from '../database/connection/schema-entry.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
 import { createDriftHistoryRepository, type DriftHistoryRepository } from '../database/drift-history.ts';
+import { createKeyUsageRepository } from '../database/key-usage.ts';
 import { createLiquidationRepository, type LiquidationRepository } from '../database/liquidations.ts';
 import { createMarketSampleRepository, type MarketSampleRepository } from '../database/market-samples.ts';
 import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createRecordedRateRepository, type RecordedRateRepository } from '../database/recorded-rates.ts';
 import { createReplicaReads, type ReplicaStatus } from '../database/replica.ts';
 import { createSampleRepository, type SampleRepository } from '../database/samples.ts';
+import { createTvlSampleRepository, type TvlSampleRepository } from '../database/tvl-samples.ts';
 import { createKeyService, type KeyService, type KeyServiceDeps } from '../keys/service.ts';
+import { createKeyUsage, type KeyUsage } from '../services/key-usage.ts';
 import type { AppDeps } from './deps.ts';
 
 /** The network gets a second more, so a caller waits 5 s at most. */
@@ -47,6 +50,8 @@ export interface Stores {
   readonly marketSamples: MarketSampleRepository;
   readonly recordedRates: RecordedRateRepository;
   readonly portfolioSamples: PortfolioSampleRepository;
+  readonly tvlSamples: TvlSampleRepository;
+  readonly usage: KeyUsage;
   readonly drift: DriftHistoryRepository;
   readonly alerts: AlertStores;
   /** Remove samples that are expired or from the future; returns their number. */
@@ -73,6 +78,8 @@ export function createStores(
   const marketSamples = createMarketSampleRepository(db, clock);
   const recordedRates = createRecordedRateRepository(db, clock);
   const portfolioSamples = createPortfolioSampleRepository(db, clock);
+  const tvlSamples = createTvlSampleRepository(db, clock);
+  const keyUsage = createKeyUsageRepository(db, clock);
   const drift = createDriftHistoryRepository(db, clock);
   const alerts: AlertStores = {
     alerts: createAlertRepository(db, clock),
@@ -114,6 +121,8 @@ export function createStores(
     marketSamples,
     recordedRates,
     portfolioSamples: replica?.portfolioSamples(portfolioSamples) ?? portfolioSamples,
+    tvlSamples,
+    usage: createKeyUsage({ repository: keyUsage, clock, timers, logger }),
     drift,
     alerts,
     prune: async () => {
@@ -123,6 +132,8 @@ export function createStores(
         marketSamples,
         recordedRates,
         portfolioSamples,
+        tvlSamples,
+        keyUsage,
         drift,
         alerts.alerts,
         alerts.events,

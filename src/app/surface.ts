@@ -57,6 +57,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const gateway = createGateway({
     config,
     keys: stores.keys,
+    usage: stores.usage,
     clock,
     fairQueue,
     redisConnections: core.redisConnections,

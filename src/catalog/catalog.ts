@@ -5,7 +5,7 @@ import { StartupError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../shared/ids.ts';
 import { computeMarketId } from './market-id.ts';
 import { type CatalogOverlay, type ChainData, chainDataSchema, overlaySchema } from './schema.ts';
-import type { Catalog, Chain, ChainContracts, EquityVault, Market, Token } from './types.ts';
+import type { Catalog, Chain, ChainContracts, EquityVault, Market, Token, TokenPoints } from './types.ts';
 
 /** An invalid catalog: the message names the row and the fault. */
 export class CatalogError extends StartupError {
@@ -165,7 +165,7 @@ function buildToken(chainId: ChainId, row: ParsedToken, addressOf: ReadonlyMap<s
     );
   }
   const isPt = row.maturity !== undefined;
-  const { symbol, category, apySource, noSwapRoute, resetsApproval, underlying: _symbol, ...rest } = row;
+  const { symbol, category, apySource, noSwapRoute, resetsApproval, underlying: _symbol, points, ...rest } = row;
   return {
     ...(defined(rest) as Omit<typeof rest, 'address'>),
     chainId,
@@ -178,11 +178,16 @@ function buildToken(chainId: ChainId, row: ParsedToken, addressOf: ReadonlyMap<s
     isPt,
     noSwapRoute: noSwapRoute ?? false,
     resetsApproval: resetsApproval ?? false,
+    ...(points && { points: pointsOf(points) }),
     underlying:
       underlying === undefined || row.underlying === undefined
         ? undefined
         : { address: underlying, symbol: row.underlying },
   } as Token;
+}
+
+function pointsOf({ sourceUrl, checkedOn, ...of }: NonNullable<ParsedToken['points']>): TokenPoints {
+  return { program: of.program === null ? null : of, sourceUrl, checkedAtMs: Date.parse(checkedOn) };
 }
 
 interface MarketRow {
@@ -194,7 +199,6 @@ interface MarketRow {
   readonly lltv: string;
   readonly correlated: boolean;
   readonly curator?: string | undefined;
-  readonly oracleType?: 'nav' | 'market' | undefined;
 }
 
 function buildMarket(chainId: ChainId, kind: Market['kind'], row: MarketRow): Market {
@@ -227,7 +231,6 @@ function buildMarket(chainId: ChainId, kind: Market['kind'], row: MarketRow): Ma
     lltv: params.lltv,
     correlated: row.correlated,
     curator: row.curator,
-    oracleType: row.oracleType,
   };
 }
 

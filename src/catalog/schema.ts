@@ -7,6 +7,9 @@ export { APY_SOURCES, COLLATERAL_CATEGORIES, SWAP_SOURCES };
 const address = z.string().regex(ADDRESS_PATTERN, 'expected 0x + 40 hex characters');
 const marketId = z.string().regex(MARKET_ID_PATTERN, 'expected 0x + 64 hex characters');
 
+/** A curated fact is as good as its source. */
+const evidence = { sourceUrl: z.url({ protocol: /^https$/ }), checkedOn: z.iso.date() };
+
 const tokenSchema = z.strictObject({
   symbol: z.string().min(1),
   address,
@@ -29,10 +32,12 @@ const tokenSchema = z.strictObject({
   noSwapRoute: z.boolean().optional(),
   /** approve() reverts when a non-zero allowance is changed to another non-zero value. */
   resetsApproval: z.boolean().optional(),
-  /** Off-chain points program; `null` = known to have none, absent = not known. */
+  /** Off-chain points program, with the page that says so and the day of its reading; absent = not known. */
   points: z
-    .strictObject({ program: z.string(), perDayPerCollateralToken: z.number().positive() })
-    .nullable()
+    .union([
+      z.strictObject({ program: z.string().min(1), perDayPerCollateralToken: z.number().positive(), ...evidence }),
+      z.strictObject({ program: z.null('null, for a collateral that is known to have none'), ...evidence }),
+    ])
     .optional(),
 });
 
@@ -46,7 +51,6 @@ const marketSchema = z.strictObject({
   correlated: z.boolean(),
   curator: z.string().optional(),
   /** `nav`: redemption rate; `market`: traded price. */
-  oracleType: z.enum(['nav', 'market']).optional(),
 });
 
 const equityVaultSchema = z.strictObject({

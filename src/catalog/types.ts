@@ -26,7 +26,18 @@ export interface Token {
   readonly underlying?: { readonly address: Address; readonly symbol: string } | undefined;
   readonly noSwapRoute: boolean;
   readonly resetsApproval: boolean;
-  readonly points?: { readonly program: string; readonly perDayPerCollateralToken: number } | null | undefined;
+  /** Curated; absent = not known. */
+  readonly points?: TokenPoints | undefined;
+}
+
+/** What is known of an off-chain points program on a token. */
+export interface TokenPoints {
+  /** `null` = there is none. */
+  readonly program: { readonly program: string; readonly perDayPerCollateralToken: number } | null;
+  /** The page that says so. */
+  readonly sourceUrl: string;
+  /** The day on which it was read, ms. */
+  readonly checkedAtMs: number;
 }
 
 /** One Morpho Blue market; `id` is the checked hash of the five parameters. */
@@ -43,7 +54,6 @@ export interface Market {
   readonly lltv: bigint;
   readonly correlated: boolean;
   readonly curator?: string | undefined;
-  readonly oracleType?: 'nav' | 'market' | undefined;
 }
 
 export interface EquityVault {

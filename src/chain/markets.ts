@@ -1,10 +1,11 @@
 import type { Chain, Market } from '../catalog/types.ts';
 import type { LendingState, OraclePrice } from '../domain/facts.ts';
+import { basisOf } from '../domain/market/oracle-basis.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
 import { letOthersRun } from '../shared/pages.ts';
 import { type Decoded, readingsOf } from './decode.ts';
 import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plans/lending-state.ts';
-import { foldFeedDates, foldOracles, type OracleAnswer, planFeedDates, planOracles } from './plans/oracles.ts';
+import { type FeedAnswer, foldFeeds, foldOracles, type OracleAnswer, planFeeds, planOracles } from './plans/oracles.ts';
 import type { BlockReader } from './read-at.ts';
 import type { Reading } from './reading.ts';
 import type { BlockRef, Readings, ReadOptions } from './types.ts';
@@ -50,15 +51,14 @@ export function createMarketReading(
     const answers = foldOracles(oracles, results.slice(planned.length));
     const feeds = [...new Set([...answers.values()].flatMap(({ feeds: named }) => (named.ok ? named.value : [])))];
     const rates = planBorrowRates(markets, stored);
-    const plan = [...rates, ...planFeedDates(feeds)];
+    const plan = [...rates, ...planFeeds(feeds)];
     const second = plan.length === 0 ? { results: [] } : await readAt(reading, plan, isolated);
     await letOthersRun();
-    const dates = foldFeedDates(feeds, second.results.slice(rates.length), block);
+    const known = foldFeeds(feeds, second.results.slice(rates.length), block);
     const states = foldBorrowRates(stored, second.results);
-    const priceOf = ({ price, feeds: named }: OracleAnswer): Decoded<OraclePrice> => {
+    const priceOf = ({ price, ...named }: OracleAnswer): Decoded<OraclePrice> => {
       if (!price.ok) return price;
-      const behind = named.ok ? { feeds: named.value.map((feed) => dates.get(feed) ?? { address: feed }) } : {};
-      return { ok: true, value: { price: price.value, blockNumber: block.number, ...behind } };
+      return { ok: true, value: { price: price.value, blockNumber: block.number, ...behind(named, known) } };
     };
     return {
       block,
@@ -79,6 +79,18 @@ export function createMarketReading(
     }
     return { block: first.block, lending: readingsOf(lending), oracle: readingsOf(oracle) };
   };
+}
+
+/** What is behind a price; nothing where the oracle does not name it. */
+function behind(
+  { feeds, vaults }: Pick<OracleAnswer, 'feeds' | 'vaults'>,
+  known: ReadonlyMap<Address, FeedAnswer>,
+): Pick<OraclePrice, 'feeds' | 'basis'> {
+  if (!feeds.ok) return {};
+  const dated = { feeds: feeds.value.map((address) => known.get(address)?.feed ?? { address }) };
+  if (!vaults.ok) return dated;
+  const descriptions = feeds.value.map((address) => known.get(address)?.description);
+  return { ...dated, basis: basisOf({ vaults: vaults.value.length, feeds: descriptions }) };
 }
 
 const MALFORMED = { ok: false, reason: 'malformed' } as const;

@@ -2,6 +2,7 @@ import type { ColumnType, Generated, RawBuilder } from 'kysely';
 import type { AlertEventType, DeliveryStatus } from '../domain/alerts/records.ts';
 import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../domain/alerts/types.ts';
 import type { DriftKind, DriftSeverity } from '../domain/drift/types.ts';
+import type { KeyUsageTable, TvlSamplesTable } from './sample-tables.ts';
 
 /** Exact decimals are transferred as text in both directions, never as a JavaScript float. */
 type Numeric = ColumnType<string, string, string>;
@@ -299,6 +300,8 @@ export interface Tables {
   drift_history: DriftHistoryTable;
   drift_sightings: DriftSightingsTable;
   portfolio_samples: PortfolioSamplesTable;
+  tvl_samples: TvlSamplesTable;
+  key_usage: KeyUsageTable;
   rate_samples: RateSamplesTable;
   market_samples: MarketSamplesTable;
   api_keys: ApiKeysTable;
@@ -322,6 +325,8 @@ export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
   drift_history: ALL_RIGHTS,
   drift_sightings: ALL_RIGHTS,
   portfolio_samples: ALL_RIGHTS,
+  tvl_samples: ALL_RIGHTS,
+  key_usage: ALL_RIGHTS,
   rate_samples: ALL_RIGHTS,
   market_samples: ALL_RIGHTS,
   api_keys: ALL_RIGHTS,

@@ -30,12 +30,20 @@ export interface LendingState {
   readonly blockTimestamp: bigint;
 }
 
+/**
+ * What the price of an oracle is computed from, as the contracts behind it state: redemption rates (`nav`), traded prices
+ * (`market`), both, nothing, or a feed that does not say.
+ */
+export type OracleBasis = 'nav' | 'market' | 'mixed' | 'fixed' | 'unstated';
+
 /** Loan base units per collateral base unit, scaled by 1e36. */
 export interface OraclePrice {
   readonly price: bigint;
   readonly blockNumber: bigint;
   /** The feeds that the price is computed from; empty = none (a redemption rate, or a fixed price); absent = not known. */
   readonly feeds?: readonly OracleFeed[] | undefined;
+  /** Absent = the contract does not name what is behind it. */
+  readonly basis?: OracleBasis | undefined;
   /** The value before a jump and the time at which the jump was seen, ms; absent without one. */
   readonly before?: { readonly price: bigint; readonly atMs: number } | undefined;
 }

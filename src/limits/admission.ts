@@ -29,6 +29,8 @@ export interface AdmissionDeps {
   /** Whether a header can be judged without a first look-up of its key. Absent: never. */
   readonly knows?: ((header: string) => boolean) | undefined;
   readonly budgets: Budgets;
+  /** Called with the key of each request that has a valid one. */
+  readonly onAdmission?: ((keyId: string) => void) | undefined;
 }
 
 export interface Admission {
@@ -55,7 +57,7 @@ export interface Admission {
 type KeyResult = Caller | null;
 
 /** Create the admission that every GraphQL and REST request passes first. */
-export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps): Admission {
+export function createAdmission({ verify, watch, knows, budgets, onAdmission }: AdmissionDeps): Admission {
   const judge = async (
     requestContext: RequestContext,
     authorization: string,
@@ -86,6 +88,7 @@ export function createAdmission({ verify, watch, knows, budgets }: AdmissionDeps
           ? ANONYMOUS
           : await judge(requestContext, requestContext.authorization, surface);
       requestContext.caller = judged ?? ANONYMOUS;
+      if (requestContext.caller.kind === 'key') onAdmission?.(requestContext.caller.keyId);
       if (requestContext.needsKey && requestContext.caller.kind !== 'key') throw new TooManyConnectionsError();
       // What is open to everybody stays open to a caller whose key has ended.
       const opened = opens(requestContext.caller, surface);

@@ -3,7 +3,10 @@ import type { Stamp } from '../domain/freshness/types.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { RatePoint } from '../shared/rate-history.ts';
 
-export type HistoryKind = 'borrowApy' | 'collateralApy' | 'incentiveApr';
+/** Rates of a market, percent. */
+export type RateKind = 'borrowApy' | 'collateralApy' | 'incentiveApr';
+/** What is recorded of a market: its rates; its utilization in percent, its liquidity and its price in whole loan tokens. */
+export type HistoryKind = RateKind | 'utilization' | 'liquidity' | 'collateralPrice';
 
 /** Half open: `fromMs <= at < toMs`. */
 export interface HistoryRange {

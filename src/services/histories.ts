@@ -1,8 +1,11 @@
 import type { Catalog } from '../catalog/types.ts';
+import type { MarketSampleRepository } from '../database/market-samples.ts';
+import type { RateSample, SampleRepository } from '../database/samples.ts';
 import { incentiveRecord } from '../domain/apy/campaigns.ts';
 import type { FreshnessBudgets } from '../domain/facts.ts';
+import { wholePrice } from '../domain/position/valuation.ts';
 import type { HistoryRange, HistorySeries, HistorySource } from '../loaders/history.ts';
-import { HUNDRED, ZERO } from '../shared/decimal.ts';
+import { fromUnits, HUNDRED, ZERO } from '../shared/decimal.ts';
 import type { ChainId, MarketId } from '../shared/ids.ts';
 import type { RatePoint } from '../shared/rate-history.ts';
 import type { SnapshotReader } from '../snapshot/types.ts';
@@ -12,6 +15,8 @@ export interface HistoriesDeps {
   readonly catalog: Pick<Catalog, 'market'>;
   readonly snapshot: Pick<SnapshotReader, 'facts'>;
   readonly recorded: RecordedRates;
+  readonly samples: Pick<SampleRepository, 'readHourly'>;
+  readonly marketSamples: Pick<MarketSampleRepository, 'since'>;
   readonly budgets: FreshnessBudgets;
 }
 
@@ -19,10 +24,11 @@ const DAY_MS = 86_400_000;
 
 /**
  * Read recorded histories. Borrow APY: our own hourly samples, and on days without any the daily points of the snapshot from
- * the indexer. Collateral APY and incentive APR: the series of their sources. The age of a history is that of its newest
- * point, not of its request.
+ * the indexer. Collateral APY and incentive APR: the series of their sources. Everything else: our own hourly samples. The age
+ * of a history is that of its newest point, not of its request.
  */
-export function createHistories({ catalog, snapshot, recorded, budgets }: HistoriesDeps): HistorySource {
+export function createHistories(deps: HistoriesDeps): HistorySource {
+  const { catalog, snapshot, recorded, budgets } = deps;
   const collateralApy = (chainId: ChainId, id: MarketId, range: HistoryRange): HistorySeries | null => {
     const token = catalog.market(chainId, id)?.collateral;
     const fact = token && snapshot.facts(chainId).groups.collateralApy.items.get(token.address);
@@ -105,6 +111,8 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
   return {
     async read(kind, chainId, marketIds, range) {
       if (kind === 'borrowApy') return borrowApy(chainId, marketIds, range);
+      if (kind === 'utilization' || kind === 'liquidity') return ofState(deps, kind, chainId, marketIds, range);
+      if (kind === 'collateralPrice') return ofPrice(deps, chainId, marketIds, range);
       const read = kind === 'collateralApy' ? collateralApy : incentiveApr;
       const entries = marketIds.flatMap((id) => {
         const found = read(chainId, id, range);
@@ -113,6 +121,65 @@ export function createHistories({ catalog, snapshot, recorded, budgets }: Histor
       return new Map(entries);
     },
   };
+}
+
+type Series = ReadonlyMap<MarketId, HistorySeries>;
+
+/** A series of our own samples; `null` = none was kept since the begin of the range. */
+function ownSeries(points: readonly RatePoint[], range: HistoryRange, budgets: FreshnessBudgets): HistorySeries | null {
+  const newest = points.at(-1);
+  if (!newest) return null;
+  return {
+    points: within(points, range),
+    sources: ['chain'],
+    stamp: { asOfMs: newest.atMs, staleAfterSec: budgets.borrowHistory },
+  };
+}
+
+/** Utilization or liquidity of markets, in one statement. Samples after the range are read for its age. */
+async function ofState(
+  { samples, catalog, budgets }: HistoriesDeps,
+  kind: 'utilization' | 'liquidity',
+  chainId: ChainId,
+  ids: readonly MarketId[],
+  range: HistoryRange,
+): Promise<Series> {
+  const read = await samples.readHourly(chainId, ids, { fromMs: range.fromMs });
+  return present(ids, (id) => {
+    const decimals = catalog.market(chainId, id)?.loan.decimals;
+    if (decimals === undefined) return null;
+    const shownOf = ({ utilization, liquidityAssets }: RateSample) =>
+      kind === 'utilization' ? utilization.times(HUNDRED) : fromUnits(liquidityAssets, decimals);
+    const points = (read.get(id) ?? []).map((sample) => ({ atMs: sample.atMs, ratePct: shownOf(sample) }));
+    return ownSeries(points, range, budgets);
+  });
+}
+
+/** Oracle price of the collateral of markets. */
+async function ofPrice(
+  { marketSamples, catalog, budgets }: HistoriesDeps,
+  chainId: ChainId,
+  ids: readonly MarketId[],
+  range: HistoryRange,
+): Promise<Series> {
+  const read = new Map(
+    await Promise.all(ids.map(async (id) => [id, await marketSamples.since(chainId, id, range.fromMs)] as const)),
+  );
+  return present(ids, (id) => {
+    const market = catalog.market(chainId, id);
+    if (!market) return null;
+    const points = (read.get(id) ?? []).map(({ atMs, price }) => ({ atMs, ratePct: wholePrice(price, market) }));
+    return ownSeries(points, range, budgets);
+  });
+}
+
+function present(ids: readonly MarketId[], of: (id: MarketId) => HistorySeries | null): Series {
+  return new Map(
+    ids.flatMap((id) => {
+      const series = of(id);
+      return series ? [[id, series] as const] : [];
+    }),
+  );
 }
 
 function dayOf(atMs: number): number {

@@ -86,6 +86,7 @@ const VALUES: { readonly [G in FactGroup]: z.ZodType<unknown> } = {
     feeds: z
       .array(z.object({ address, updatedAt: amount.optional(), isOfBlock: z.literal(true).optional() }))
       .optional(),
+    basis: z.enum(['nav', 'market', 'mixed', 'fixed', 'unstated']).optional(),
     before: z.object({ price: amount, atMs: time }).optional(),
   } satisfies Record<keyof FactGroups['oracle'], z.ZodType>),
   collateralApy: z.object({ apyPct: decimal, history: rates.optional() }),

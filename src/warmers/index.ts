@@ -28,6 +28,7 @@ import {
   type RecordCampaigns,
   type RecordMarkets,
   type RecordSamples,
+  type RecordTvl,
   type Warmer,
 } from './types.ts';
 
@@ -55,6 +56,7 @@ export interface WarmersDeps {
   readonly recordApys: RecordApys;
   readonly readApys: ReadApys;
   readonly readPositions: ReadPositions;
+  readonly recordTvl: RecordTvl;
   /** Absent: runs wait for their writes. */
   readonly beside?: Beside | undefined;
 }

@@ -8,13 +8,16 @@ import type { Clock } from '../shared/clock.ts';
 import { formatPct } from '../shared/decimal.ts';
 import type { Logger } from '../shared/logger.ts';
 import { refreshGroup, type Snapshot } from './refresh.ts';
-import type { ReadPositions, Warmer } from './types.ts';
+import type { Beside, ReadPositions, RecordTvl, Warmer } from './types.ts';
 
 export interface TvlDeps {
   readonly snapshot: Snapshot;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly readPositions: ReadPositions;
+  readonly recordTvl: RecordTvl;
+  /** Absent: a run waits for its writes. */
+  readonly beside?: Beside | undefined;
 }
 
 /**
@@ -22,10 +25,23 @@ export interface TvlDeps {
  * positions has no value, the last computed TVL stays, with its age.
  */
 export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): Warmer {
-  const { snapshot, logger } = deps;
+  const { snapshot, logger, recordTvl, beside = (work) => work } = deps;
   const { chainId } = chain;
   let leftOut = '';
   let diverging = '';
+  let isRecorded = true;
+
+  const record = async (tvl: ChainTvl): Promise<void> => {
+    try {
+      await recordTvl(tvl);
+      if (!isRecorded) logger.info({ chainId }, 'tvl samples stored again');
+      isRecorded = true;
+    } catch (error) {
+      if (isRecorded) logger.warn({ chainId, error }, 'tvl samples not stored');
+      isRecorded = false;
+    }
+  };
+
   return {
     name: `tvl:${chainId}`,
     groups: ['tvl'],
@@ -49,6 +65,7 @@ export function createTvlWarmer(deps: TvlDeps, chain: Chain, everySec: number): 
           }
           logLeftOut(outcome.tvl);
           logDivergences(outcome.tvl);
+          await beside(record(outcome.tvl));
           return { values: new Map([[TVL_KEY, outcome.tvl]]), failures: new Map(), asOfMs };
         },
       }),

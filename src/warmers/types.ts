@@ -1,5 +1,5 @@
 import type { CampaignRecord, FactGroup } from '../domain/facts.ts';
-import type { TvlPosition } from '../domain/tvl/types.ts';
+import type { ChainTvl, TvlPosition } from '../domain/tvl/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 
@@ -133,3 +133,6 @@ export type ReadApys = (chainId: ChainId, sinceMs: number) => Promise<readonly D
 export type Campaigns = ReadonlyMap<MarketId, readonly CampaignRecord[]>;
 export type RecordCampaigns = (chainId: ChainId, campaigns: Campaigns) => Promise<void>;
 export type ReadCampaigns = (chainId: ChainId, sinceMs: number) => Promise<Campaigns>;
+
+/** Store the TVL of a chain as a sample of its hour. */
+export type RecordTvl = (tvl: Pick<ChainTvl, 'chainId' | 'asOfMs' | 'grossTvlUsd' | 'borrowedUsd'>) => Promise<void>;

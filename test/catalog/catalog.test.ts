@@ -118,6 +118,36 @@ describe(createCatalog, () => {
   });
 });
 
+describe('points', () => {
+  const evidence = { sourceUrl: 'https://points.example/program', checkedOn: '2026-11-01' };
+  const withPoints = (points: object) =>
+    createCatalog(curatedChains, [{ chainId: 1, complete: [{ symbol: 'sUSDe', points } as never] }]);
+  const pointsOf = (catalog: ReturnType<typeof createCatalog>) =>
+    catalog.chain(1)?.tokens.find(({ symbol }) => symbol === 'sUSDe')?.points;
+
+  test('default: nothing is curated yet', () => {
+    const { chains } = createCatalog(curatedChains);
+    expect(chains.flatMap(({ tokens }) => tokens).filter(({ points }) => points !== undefined)).toEqual([]);
+  });
+
+  test('behavior: a curated program, or that there is none, has its page and day', () => {
+    const program = { program: 'Sats', perDayPerCollateralToken: 20 };
+    const known = { sourceUrl: evidence.sourceUrl, checkedAtMs: Date.parse('2026-11-01') };
+    expect(pointsOf(withPoints({ ...program, ...evidence }))).toEqual({ program, ...known });
+    expect(pointsOf(withPoints({ program: null, ...evidence }))).toEqual({ program: null, ...known });
+  });
+
+  test.each([
+    ['no source', { program: 'Sats', perDayPerCollateralToken: 20, checkedOn: '2026-11-01' }],
+    ['no day', { program: null, sourceUrl: evidence.sourceUrl }],
+    ['no such day', { program: null, ...evidence, checkedOn: '2026-02-30' }],
+    ['no page', { program: null, ...evidence, sourceUrl: 'a friend' }],
+    ['no rate', { program: 'Sats', ...evidence }],
+  ])('error: CatalogError for a fact with %s', (_what, points) => {
+    expect(() => withPoints(points)).toThrow(CatalogError);
+  });
+});
+
 describe('overlay', () => {
   const [loan, base] = ['USDC', 'sUSDe'].map((symbol) => ethereum.tokens.find((token) => token.symbol === symbol));
   const token: TokenRow = {

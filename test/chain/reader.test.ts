@@ -88,8 +88,8 @@ describe('readLendingState', () => {
     const [a, b] = world.markets(2) as [Market, Market];
     const { oracle } = await reader.readLendingState([a, { ...b, oracle: a.oracle }]);
     expect([...oracle.values.keys()]).toEqual([a.oracle]);
-    // Time and chain, two calls for each market and five for the oracle; then both rates.
-    expect(world.node.multicalls).toEqual([2 + 4 + 5, 2 + 2]);
+    // Time and chain, two calls for each market and seven for the oracle; then both rates.
+    expect(world.node.multicalls).toEqual([2 + 4 + 7, 2 + 2]);
   });
 
   test.each([

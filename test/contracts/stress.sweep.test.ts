@@ -97,6 +97,7 @@ async function holdingOf(market: Market, account: Address): Promise<StressHoldin
     collateral,
     debt: stored.accrueInterest(timestamp).toBorrowAssets(borrowShares, 'Up'),
     price: await chain.oraclePrice(market),
+    isRate: false,
     limits: limitsOf(market),
     nowMs: Number(timestamp) * 1_000,
     gaps: [],

@@ -48,6 +48,7 @@ describe('migrateDatabase', () => {
         "incentive_campaigns",
         "indexer_blocks",
         "indexer_cursor",
+        "key_usage",
         "market_marks",
         "market_samples",
         "portfolio_samples",
@@ -55,6 +56,7 @@ describe('migrateDatabase', () => {
         "position_proxies",
         "position_registrations",
         "rate_samples",
+        "tvl_samples",
       ]
     `);
   });

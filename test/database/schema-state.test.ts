@@ -40,11 +40,13 @@ describe('migrations', () => {
         'incentive_campaigns',
         'indexer_blocks',
         'indexer_cursor',
+        'key_usage',
         'market_marks',
         'market_samples',
         'portfolio_samples',
         'position_events',
         'rate_samples',
+        'tvl_samples',
       ].map((table) => `GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO "service";`),
     ]);
   });

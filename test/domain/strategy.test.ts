@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { composeChain } from '../../src/domain/compose.ts';
 import { CAMPAIGN_SIDES, type ChainFacts, emptyGroup } from '../../src/domain/facts.ts';
+import { oracleTypeOf } from '../../src/domain/market/oracle-basis.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { ethereum, gapOf, robinhood, strategyOf, timeout } from './strategy-world.ts';
@@ -83,7 +84,7 @@ describe('composeStrategy', () => {
   const read = (facts: ChainFacts, strategy: Strategy, field: string): unknown => {
     const composed = composeChain(chainOf(strategy.chainId), facts, PARAMS).lookup.markets.get(strategy.marketId);
     if (!composed) throw new Error('the market is not composed');
-    const { market, collateralPrice, loanPrice, borrowIncentive, collateralIncentive } = composed;
+    const { market, facts: marketFacts, collateralPrice, loanPrice, borrowIncentive, collateralIncentive } = composed;
     const { yieldSustainabilityPct: means, spiralHints, links } = strategy;
     const shown = {
       ...strategy,
@@ -93,7 +94,7 @@ describe('composeStrategy', () => {
       ...(strategy.kind === 'loop' ? { collateralApyMeans: means } : { yieldLegApyMeans: means }),
       exitLiquidityTier: spiralHints?.exitLiquidityTier,
       links: { marketUrl: links?.market, yieldSourceUrl: undefined },
-      oracle: { type: market.oracleType },
+      oracle: { type: oracleTypeOf(marketFacts.oracle.value) },
       borrowIncentive,
       collateralIncentive,
     };

@@ -26,6 +26,9 @@ const NOT_TOOLS = [
   'AlertRedeliver',
   'AlertRotateSecret',
   'WalletStatement',
+  'MarketSeries',
+  'TvlHistory',
+  'Usage',
 ];
 
 /** More text than this crowds out the conversation of a model. */

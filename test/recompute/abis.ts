@@ -8,6 +8,11 @@ export const morphoAbi = parseAbi([
 ]);
 export const irmAbi = parseAbi(['function rateAtTarget(bytes32) view returns (int256)']);
 export const oracleAbi = parseAbi(['function price() view returns (uint256)']);
+export const behindAbi = parseAbi([
+  'function BASE_VAULT() view returns (address)',
+  'function BASE_FEED_1() view returns (address)',
+  'function description() view returns (string)',
+]);
 export const proxyAbi = parseAbi(['function s_user() view returns (address)']);
 export const flashLeverageAbi = parseAbi([
   'function LIQUIDATION_BUFFER() view returns (uint256)',

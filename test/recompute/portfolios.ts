@@ -40,6 +40,8 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
     chainId: market.market.chainId,
     status,
     amountLeveragedCollateral: whole(held.collateral, token.decimals).toFixed(),
+    collateralDecimals: token.decimals,
+    loanDecimals: loan.decimals,
     liquidationLtvPct: shown(market.liquidation),
     amountDepositedInLoanToken: whole(held.deposited, loan.decimals).toFixed(),
     readAt: { blockNumber: market.blockNumber.toString() },
@@ -59,6 +61,7 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
     ltvPct: shown(ltv),
     ltvHeadroomPct: new Exact(shown(market.liquidation)).minus(shown(ltv)).toFixed(2),
     priceDropToLiquidationPct: shown(new Exact(100).minus(ltv.times(100).div(market.liquidation))),
+    healthFactor: healthOf(value, debt, lltv),
     currentLeverage: shown(leverage, 1),
     currentLeverageApyPct: shown(carry(market.earned, market.netBorrowApy, leverage)),
     netValueUsd: shown(netUsd),
@@ -71,6 +74,12 @@ export function positionNumbers(held: HeldOnChain, market: ExpectedMarket, exit:
       noSwapRoute: !exit.hasRoute,
     },
   };
+}
+
+/** Collateral value times LLTV by the debt, 4 places, rounded down. */
+function healthOf(value: bigint, debt: bigint, lltv: Exact): string | null {
+  if (debt === 0n) return null;
+  return new Exact(value.toString()).times(lltv).div(debt.toString()).decimalPlaces(4, Exact.ROUND_DOWN).toFixed();
 }
 
 /** The yield fee of a close at the oracle price, loan base units: of the value above its basis, rounded down. */
@@ -286,7 +295,7 @@ export function vaultPosition(
   isAmbiguous: boolean,
 ): Json {
   const { market, liquidation, loanUsd, price } = stock;
-  const { debt, ltv = new Exact(0), collateralUsd, netUsd } = valued(holding, stock);
+  const { debt, value, ltv = new Exact(0), collateralUsd, netUsd } = valued(holding, stock);
   const priceUsd = new Exact(price.toString())
     .shiftedBy(market.collateral.decimals - market.loan.decimals - 36)
     .times(loanUsd);
@@ -310,6 +319,9 @@ export function vaultPosition(
       ltvPct: shown(ltv),
       liquidationLtvPct: shown(liquidation),
       ltvHeadroomPct: new Exact(shown(liquidation)).minus(shown(ltv)).toFixed(2),
+      healthFactor: healthOf(value, debt, new Exact(market.lltv.toString()).shiftedBy(-18)),
+      decimals: market.collateral.decimals,
+      debtTokenDecimals: market.loan.decimals,
       liquidationPriceUsd: formatPrice(priceUsd.times(ltv).div(liquidation)),
       priceDropToLiquidationPct: shown(new Exact(100).minus(ltv.times(100).div(liquidation))),
       borrowApyPct: shown(stock.borrowApy),

@@ -4,8 +4,9 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createWorldDatabase } from '../support/process/postgres.ts';
 import { type Json, noSleep, OPS, PARTNER, startService, type TestService } from '../support/service.ts';
+import { behindAbi } from './abis.ts';
 import { appNumbers, loopNumbers, vaultNumbers } from './answers.ts';
-import { expectNumbers } from './compare.ts';
+import { expectNumbers, near } from './compare.ts';
 import { type ExpectedMarket, expectedExit, expectedMarket } from './expected.ts';
 import {
   candidateLoops,
@@ -22,8 +23,9 @@ import {
   vaultPosition,
   withFreshness,
 } from './portfolios.ts';
-import { Exact, shown } from './protocol.ts';
+import { Exact, shown, whole } from './protocol.ts';
 import { type RegisteredRow, type Sources, sourcesOf } from './sources.ts';
+import { type ExpectedTotals, type KnownVault, nearestOf, shownTotals, totalsOnChain } from './totals.ts';
 
 /*
  * Every number of the reads, of positions and of portfolios, computed again from the direct answers of the chain's contracts, the
@@ -66,9 +68,11 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
   const sources = new Map<number, Sources>();
   const expected = new Map<string, ExpectedMarket>();
   let appMarkets: Json;
+  let databaseUrl: string;
 
   beforeAll(async () => {
     const database = await createWorldDatabase();
+    databaseUrl = database.url;
     const deployment = liquidationBuffer === undefined ? {} : { deployment: { liquidationBuffer } };
     service = await startService({ sleep: noSleep, database, ...deployment });
     // The clock stands still from here on: histories that end now end at the time that they are computed for.
@@ -142,6 +146,45 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
     }
   });
 
+  test('the type of every oracle, by the vault or feed that its contract names', async () => {
+    const known: Json[] = [];
+    for (const { id, chainId, oracle } of appMarkets.markets) {
+      const { client } = service.world.chains.on(chainId);
+      const read = (address: Address, functionName: 'BASE_VAULT' | 'BASE_FEED_1' | 'description') =>
+        client.readContract({ address, abi: behindAbi, functionName }).catch(() => undefined);
+      const [vault, feed] = await Promise.all([
+        read(oracle.address, 'BASE_VAULT'),
+        read(oracle.address, 'BASE_FEED_1'),
+      ]);
+      const isNamed = (address: unknown) => address !== undefined && BigInt(address as string) !== 0n;
+      const said = isNamed(feed) ? await read(feed as Address, 'description') : undefined;
+      const type = isNamed(vault) ? 'nav' : said?.includes(' / ') ? 'market' : undefined;
+      expect([id, oracle.type]).toEqual([id, type]);
+      known.push(type);
+    }
+    expect(new Set(known)).toEqual(new Set(['nav', 'market', undefined]));
+  });
+
+  test('/v1/markets/{id}/series: the sample of the latest reading', async () => {
+    for (const { market, state, price, borrowApy } of expected.values()) {
+      const newest = async (metric: string) => {
+        const { body } = await service.get(`/v1/markets/${market.id}/series?metric=${metric}&resolution=raw`);
+        return body.history.at(-1);
+      };
+      const { decimals } = market.loan;
+      const free = state.totalSupplyAssets - state.totalBorrowAssets;
+      const used = new Exact(state.totalBorrowAssets.toString()).times(100).div(state.totalSupplyAssets.toString());
+      const [lent, liquidity, value, rate] = await Promise.all(
+        ['utilization', 'liquidity', 'collateral_price', 'borrow_apy'].map(newest),
+      );
+      expectNumbers(lent, { ts: lent.ts, value: near(used) }, market.id);
+      expectNumbers(liquidity, { ts: lent.ts, value: whole(free, decimals).toFixed() }, market.id);
+      const shownPrice = new Exact(price.toString()).shiftedBy(market.collateral.decimals - decimals - 36);
+      expectNumbers(value, { ts: lent.ts, value: shownPrice.toFixed() }, market.id);
+      expectNumbers(rate, { ts: lent.ts, value: near(borrowApy) }, market.id);
+    }
+  });
+
   /** Every position with its market and its row. */
   async function positionsOf(chainId: number) {
     const rows = await of(chainId).registeredRows();
@@ -187,6 +230,14 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
     const names = ['tvlUsd', 'grossTvlUsd', 'borrowedUsd', 'badDebtUsd', 'divergentUsd', 'positions'];
     const total = Object.fromEntries(names.map((name) => [name, sum(name)]));
     expectNumbers(body, { total: { ...total, users: everyone.size }, chains }, 'tvl');
+    for (const [query, of] of [
+      ['', total],
+      ...chains.map((one) => [`&chainId=${one.chainId}`, one] as const),
+    ] as const) {
+      const { body: past } = await service.get(`/v1/tvl/history?resolution=hour${query}`);
+      const { tvlUsd, grossTvlUsd, borrowedUsd } = past.history.at(-1);
+      expect([tvlUsd, grossTvlUsd, borrowedUsd].map(Number)).toEqual([of.tvlUsd, of.grossTvlUsd, of.borrowedUsd]);
+    }
   });
 
   describe.each(CHAINS)('wallets of chain %s', (chainId) => {
@@ -208,6 +259,12 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
       return { numbers, loops, netUsd, isAmbiguous };
     }
 
+    async function openVault(answer: Json, wallet: Address, own: readonly Known[], nowMs: number): Promise<Json> {
+      const { numbers, loops, netUsd, isAmbiguous } = await vaultOf(answer, wallet, own);
+      const known = loops.map(({ held, market, row }) => ({ row, parts: loopParts(held, market, row, nowMs) }));
+      return { ...numbers, pnl: pnlNumbers(vaultParts(known, netUsd, isAmbiguous)) };
+    }
+
     test('/v1/partner/positions: every number of every wallet', async () => {
       const known = await positionsOf(chainId);
       const nowMs = Number(await of(chainId).timestamp()) * 1_000;
@@ -223,7 +280,7 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
         };
         const equityPositions = await Promise.all(
           body.equityPositions.map(async (vault: Json) => ({
-            ...(await vaultOf(vault, wallet, own)).numbers,
+            ...(await openVault(vault, wallet, own, nowMs)),
             yieldLoops: await Promise.all(vault.yieldLoops.map(loop)),
             freshness: { borrow: { staleAfterSec: 300 }, oracle: { staleAfterSec: 900 } },
           })),
@@ -319,5 +376,90 @@ describe.each([undefined, 25n * 10n ** 15n])('with the buffer %s', (liquidationB
         unresolved: unresolved.map(unresolvedNumbers),
       };
     }
+  });
+
+  describe('totals of wallets', () => {
+    const SUMS =
+      'openCount collateralUsd debtUsd equityUsd badDebtUsd netApyPct gaps { field reason } pnl { depositedUsd returnedUsd netValueUsd badDebtUsd divergentUsd baseResultUsd incentivesUsd totalUsd yieldFeeUsd baseResultAfterFeeUsd totalAfterFeeUsd returnOnEquityPct }';
+    const NEAREST =
+      'nearestLiquidation { position { positionIndex chainId } equityPosition { strategyId } priceDropToLiquidationPct }';
+    const QUERY = `query ($address: Address!) { wallet(address: $address) {
+      totals { ${SUMS} ${NEAREST} } onChains { chainId totals { ${SUMS} } }
+      equityPositions { chainId strategyId yieldLoopMatch yieldLoops { positionIndex } } } }`;
+
+    async function expectedOn(chainId: number, wallet: Address, vaults: readonly Json[]): Promise<ExpectedTotals> {
+      const own = (await positionsOf(chainId)).filter(({ held }) => held.wallet === wallet);
+      const nowMs = Number(await of(chainId).timestamp()) * 1_000;
+      const held = await Promise.all(
+        vaults.map(async ({ strategyId, yieldLoops, yieldLoopMatch }): Promise<KnownVault> => {
+          const id = strategyId.replace('equity-', '');
+          const [, borrowShares, collateral] = await of(chainId).holding(id, wallet);
+          const loops = own.filter((known) =>
+            yieldLoops.some(({ positionIndex }: Json) => positionIndex === known.held.id),
+          );
+          const isAmbiguous = yieldLoopMatch === 'AMBIGUOUS';
+          return { strategyId, stock: marketOf(id), holding: { borrowShares, collateral }, loops, isAmbiguous };
+        }),
+      );
+      return totalsOnChain(own, held, nowMs);
+    }
+
+    const isKnown = ([, value]: readonly [string, unknown]) => value !== null;
+    /** Without the reasons, and an unknown number as absent. */
+    const numbersOf = ({ gaps: _gaps, nearestLiquidation: _nearest, pnl, ...sums }: Json): Json => ({
+      ...Object.fromEntries(Object.entries(sums).filter(isKnown)),
+      pnl: Object.fromEntries(Object.entries(pnl).filter(isKnown)),
+    });
+    const wanted = (all: readonly ExpectedTotals[]): Json => {
+      const { pnl, ...sums } = shownTotals(all);
+      return { ...sums, pnl: Object.fromEntries(Object.entries(pnl).filter(isKnown)) };
+    };
+
+    async function check(wallet: Address): Promise<Json> {
+      const { body } = await service.graphql(QUERY, { address: wallet }, PARTNER);
+      const { totals, onChains, equityPositions } = (body.data as Json).wallet;
+      const all: ExpectedTotals[] = [];
+      for (const { chainId, totals: sums } of onChains) {
+        const vaults = equityPositions.filter((vault: Json) => vault.chainId === chainId);
+        const expectedSums = await expectedOn(chainId, wallet, vaults);
+        all.push(expectedSums);
+        expectNumbers(numbersOf(sums), wanted([expectedSums]), `${wallet} on ${chainId}`);
+      }
+      expectNumbers(numbersOf(totals), wanted(all), wallet);
+      const { position, equityPosition, priceDropToLiquidationPct: drop } = totals.nearestLiquidation ?? {};
+      const name = position
+        ? `loop ${position.chainId} ${position.positionIndex}`
+        : `stock ${equityPosition?.strategyId}`;
+      expect(totals.nearestLiquidation ? [name, drop] : undefined).toEqual(nearestOf(all));
+      return totals;
+    }
+
+    test('of every wallet over both chains', async () => {
+      const wallets = new Set<Address>();
+      for (const chainId of CHAINS) for (const { held } of await positionsOf(chainId)) wallets.add(held.wallet);
+      const all = await Promise.all([...wallets].map(check));
+      expect(all.filter(({ netApyPct }) => netApyPct !== null).length).toBeGreaterThan(3);
+    });
+
+    test('with a loop under water: its debt takes nothing from the others', async () => {
+      const [chainId] = CHAINS as [number];
+      const open = (await positionsOf(chainId)).filter(({ isOpen, held }) => isOpen && held.borrowShares > 0n);
+      const { held, market } = open.find(
+        (one) => open.filter((other) => other.held.wallet === one.held.wallet).length > 1,
+      ) as Known;
+      const local = service.world.chains.on(chainId);
+      const before = await local.snapshot();
+      const remembered = [new Map(sources), new Map(expected)] as const;
+      await local.moveOracle(market.market, '-60');
+      const now = sourcesOf(service, databaseUrl, chainId, await local.client.getBlockNumber());
+      sources.set(chainId, now);
+      for (const one of now.chain.markets) expected.set(one.id, await expectedMarket(now, one, service.clock.now()));
+      const totals = await check(held.wallet);
+      expect(Number(totals.badDebtUsd)).toBeGreaterThan(0);
+      expect(Number(totals.nearestLiquidation.priceDropToLiquidationPct)).toBeLessThan(0);
+      await local.revert(before);
+      for (const [id, source] of remembered[0]) sources.set(id, source);
+      for (const [id, one] of remembered[1]) expected.set(id, one);
+    });
   });
 });

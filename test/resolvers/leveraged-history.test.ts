@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import { formatLeverage } from '../../src/domain/leverage/leverage.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
-import type { HistoryKind } from '../../src/loaders/history.ts';
+import type { HistoryKind, RateKind } from '../../src/loaders/history.ts';
 import { listHistories } from '../../src/resolvers/market/histories.ts';
 import { type LeveragedHistoryArgs, readLeveragedHistory } from '../../src/resolvers/strategy/leveraged-history.ts';
 import { findStrategy, termsOf } from '../../src/resolvers/strategy/strategies.ts';
@@ -189,7 +189,7 @@ describe('readLeveragedHistory', () => {
 describe('listHistories', () => {
   it('behavior: a vault stands for its stock market, and for the market of its yield leg where it earns', async () => {
     const ctx = worldOf();
-    const of = async (kind: HistoryKind, strategyIds: readonly StrategyId[]) =>
+    const of = async (kind: RateKind, strategyIds: readonly StrategyId[]) =>
       (
         await Promise.all(
           ctx.services.catalog.chains.map((chain) =>

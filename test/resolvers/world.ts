@@ -42,6 +42,8 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
         return new Map(known.map((id) => [id, { points, sources: ['chain'], stamp }]));
       },
     },
+    keyUsage: { since: async (_keyId, fromMs) => [{ dayMs: fromMs, calls: 3, points: 30, refusals: 1 }] },
+    tvlSamples: { since: async () => [] },
     marketRecords: { read: async () => ({ record: recordOf([]), validUntilMs: NOW_MS + 600_000 }) },
     blockWaits: {
       wait: async () => {

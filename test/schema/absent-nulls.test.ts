@@ -48,6 +48,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'Query.alertDeliveries.alertId': '00000000-0000-4000-8000-000000000001',
   'Mutation.rotateAlertSecret.alertId': '00000000-0000-4000-8000-000000000001',
   'Chain.rateHistories.kind': 'BORROW_APY',
+  'Market.series.metric': 'UTILIZATION',
   'Query.priceChart.coinId': 'ethereum',
   'Query.bestStrategies.amount': '1000',
   'Query.bestStrategies.maxDrawdownPct': '5',

@@ -1,13 +1,13 @@
 import { type DocumentNode, getOperationAST, getVariableValues, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { PORTFOLIOS, WALLETS } from '../../bench/partner-rows.ts';
+import { PORTFOLIOS, SCREEN, WALLETS } from '../../bench/partner-rows.ts';
 import { PAGE, rowsOf } from '../../bench/rows.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 
 const schema = buildSchema();
 
 describe('queries of the benchmarks', () => {
-  it.each(Object.entries({ PAGE, WALLETS, PORTFOLIOS }))('default: %s fits the schema', (_name, query) => {
+  it.each(Object.entries({ PAGE, WALLETS, SCREEN, PORTFOLIOS }))('default: %s fits the schema', (_name, query) => {
     expect(validate(schema, parse(query))).toEqual([]);
   });
 

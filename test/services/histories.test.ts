@@ -27,6 +27,8 @@ const points = Array.from({ length: 10 }, (_, i) => ({
 }));
 const facts = withItem(completeFacts(chain), 'borrowHistory', id, { value: { points: points } });
 
+const NO_PRICES = { since: async () => [] };
+
 /** Read the days of the history as `[days from today, percent]`, when we sampled 42 percent at these times. */
 async function read(sampledAtMs: readonly number[]) {
   const own = sampledAtMs.map(
@@ -46,7 +48,14 @@ async function read(sampledAtMs: readonly number[]) {
   const snapshot = { facts: () => facts };
   const clock = { now: () => NOW_MS };
   const recorded = createRecordedRates({ samples, clock, timers: systemTimers, logger: silentLogger });
-  const histories = createHistories({ catalog, snapshot, recorded, budgets: BUDGETS });
+  const histories = createHistories({
+    catalog,
+    snapshot,
+    recorded,
+    samples,
+    marketSamples: NO_PRICES,
+    budgets: BUDGETS,
+  });
   const series = (await histories.read('borrowApy', 1, [id], range)).get(id);
   return {
     stamp: series?.stamp,
@@ -94,7 +103,9 @@ describe('age', () => {
 
   const rateOf = (kind: 'collateralApy' | 'incentiveApr', known: ChainFacts) => {
     const recorded = { read: async () => new Map() };
-    const histories = createHistories({ catalog, snapshot: { facts: () => known }, recorded, budgets: BUDGETS });
+    const samples = { readHourly: async () => new Map() };
+    const deps = { catalog, snapshot: { facts: () => known }, recorded, samples, marketSamples: NO_PRICES };
+    const histories = createHistories({ ...deps, budgets: BUDGETS });
     return histories.read(kind, 1, [id], range).then((series) => series.get(id));
   };
   const collateral = chain.markets[0]?.collateral;
@@ -149,5 +160,58 @@ describe('age', () => {
       ]),
     );
     expect(series?.stamp).toEqual({ asOfMs: TODAY - 40 * DAY, staleAfterSec: DAILY });
+  });
+});
+
+describe('own series', () => {
+  const sampleAt = (atMs: number): RateSample => ({
+    marketId: id,
+    atMs,
+    borrowApy: new Decimal('0.42'),
+    utilization: new Decimal('0.9'),
+    supplyAssets: 10n,
+    borrowAssets: 9n,
+    liquidityAssets: 1_500_000n * BigInt(atMs === NOW_MS - HOUR ? 2 : 1),
+  });
+  const market = chain.markets[0];
+  if (!market) throw new Error('the catalog has markets');
+  const price = 2n * 10n ** BigInt(36 + market.loan.decimals - market.collateral.decimals);
+  const asked: unknown[] = [];
+  const histories = createHistories({
+    catalog,
+    snapshot: { facts: () => facts },
+    recorded: { read: async () => new Map() },
+    samples: {
+      readHourly: async (_chainId, ids, since) => {
+        asked.push([ids, since]);
+        return new Map([[id, [NOW_MS - 3 * DAY, NOW_MS - HOUR].map(sampleAt)]]);
+      },
+    },
+    marketSamples: {
+      since: async (_chainId, of) => (of === id ? [{ atMs: NOW_MS - DAY, price, borrowRate: 1n }] : []),
+    },
+    budgets: BUDGETS,
+  });
+  const past = { fromMs: NOW_MS - 10 * DAY, toMs: NOW_MS - DAY };
+  const until = { ...past, toMs: NOW_MS };
+
+  test.each([
+    ['utilization', until, ['90', '90']],
+    ['liquidity', until, ['1.5', '3'].map((of) => new Decimal(of).shiftedBy(6 - market.loan.decimals).toFixed())],
+    ['collateralPrice', until, ['2']],
+    ['utilization', past, ['90']],
+  ] as const)('behavior: %s in its unit, with the age of the newest sample', async (kind, over, values) => {
+    const series = (await histories.read(kind, 1, [id], over)).get(id);
+    expect(series?.points.map(({ ratePct }) => ratePct.toFixed())).toEqual(values);
+    expect(series?.sources).toEqual(['chain']);
+    expect(series?.stamp.asOfMs).toBe(kind === 'collateralPrice' ? NOW_MS - DAY : NOW_MS - HOUR);
+  });
+
+  test('behavior: a market without samples has no series, and markets share one statement', async () => {
+    const other = chain.markets[1]?.id ?? id;
+    asked.length = 0;
+    expect([...(await histories.read('liquidity', 1, [id, other], until)).keys()]).toEqual([id]);
+    expect([...(await histories.read('collateralPrice', 1, [id, other], until)).keys()]).toEqual([id]);
+    expect(asked).toEqual([[[id, other], { fromMs: until.fromMs }]]);
   });
 });

@@ -52,6 +52,7 @@ describe('the first round in the local world', () => {
         readApys: async () => [],
         recordSamples: async () => {},
         recordMarkets: async () => {},
+        recordTvl: async () => {},
         readBorrowHistory: async () => [],
         readPositions: async () => ({ positions: [], asOfMs: time.clock.now(), unreadable: 0 }),
       }),

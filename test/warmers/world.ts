@@ -201,6 +201,9 @@ export function world(): World {
         snapshot,
         clock: time.clock,
         logger,
+        recordTvl: async () => {
+          if (!state.keepSamples) throw new Error('the database is away');
+        },
         recordCampaigns: async (chainId, campaigns) => {
           if (!state.keepSamples) throw new Error('the database is away');
           state.campaigns.set(chainId, campaigns);

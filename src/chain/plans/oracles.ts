@@ -14,14 +14,19 @@ export interface OracleAnswer {
   readonly price: Decoded<bigint>;
   /** The feeds behind it; a failure when it does not name them. */
   readonly feeds: Decoded<readonly Address[]>;
+  /** The vaults behind it; a failure when it does not name them. */
+  readonly vaults: Decoded<readonly Address[]>;
 }
 
-const VIEWS = (['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const).map((functionName) => ({
+const FEEDS = ['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const;
+const VAULTS = ['BASE_VAULT', 'QUOTE_VAULT'] as const;
+const VIEWS = [...FEEDS, ...VAULTS].map((functionName) => ({
   functionName,
   data: encodeFunctionData({ abi: feedOracleAbi, functionName }),
 }));
 const PRICE = encodeFunctionData({ abi: oracleAbi, functionName: 'price' });
 const LATEST_ROUND_DATA = encodeFunctionData({ abi: aggregatorAbi, functionName: 'latestRoundData' });
+const DESCRIPTION = encodeFunctionData({ abi: aggregatorAbi, functionName: 'description' });
 const CALLS = VIEWS.length + 1;
 
 /** Gas of immutables of a known contract. */
@@ -31,7 +36,7 @@ const PRICE_GAS = 150_000n;
 /** A feed is a proxy before an aggregator. */
 const FEED_GAS = 40_000n;
 
-/** Plan the first round: the feeds and the price of each oracle, five calls each. */
+/** Plan the first round: the feeds, the vaults and the price of each oracle, seven calls each. */
 export function planOracles(oracles: readonly Address[]): readonly Call[] {
   return oracles.flatMap((to) => [
     ...VIEWS.map(({ data }) => ({ to, data, gas: VIEW_GAS, mayBeAbsent: true })),
@@ -47,45 +52,68 @@ export function foldOracles(
   return new Map(
     oracles.map((oracle, i) => {
       const answers = results.slice(i * CALLS, (i + 1) * CALLS);
-      return [oracle, { feeds: feedsIn(answers), price: decoded(answers.at(-1), 1, priceIn) }];
+      return [
+        oracle,
+        {
+          feeds: addressesIn(answers.slice(0, FEEDS.length), FEEDS),
+          vaults: addressesIn(answers.slice(FEEDS.length), VAULTS),
+          price: decoded(answers.at(-1), 1, priceIn),
+        },
+      ];
     }),
   );
 }
 
-/** Plan the second round: the update time of each feed, one call each. */
-export function planFeedDates(feeds: readonly Address[]): readonly Call[] {
-  return feeds.map((to) => ({ to, data: LATEST_ROUND_DATA, gas: FEED_GAS }));
+/** A feed with its description; `undefined` = it has none that is readable. */
+export interface FeedAnswer {
+  readonly feed: OracleFeed;
+  readonly description: string | undefined;
+}
+
+/** Plan the second round: the update time and the description of each feed, two calls each. */
+export function planFeeds(feeds: readonly Address[]): readonly Call[] {
+  return feeds.flatMap((to) => [
+    { to, data: LATEST_ROUND_DATA, gas: FEED_GAS },
+    { to, data: DESCRIPTION, gas: FEED_GAS, mayBeAbsent: true },
+  ]);
 }
 
 /** Fold the second round's answers, in the order of the feeds. A feed without a plausible time has none in the result. */
-export function foldFeedDates(
+export function foldFeeds(
   feeds: readonly Address[],
   results: readonly CallResult[],
   block: BlockRef,
-): ReadonlyMap<Address, OracleFeed> {
+): ReadonlyMap<Address, FeedAnswer> {
   return new Map(
     feeds.map((address, i) => {
       const updated = decoded(
-        results[i],
+        results[2 * i],
         5,
         (data) => decodeFunctionResult({ abi: aggregatorAbi, functionName: 'latestRoundData', data })[3],
       );
-      return [address, feedAt(address, updated.ok ? updated.value : undefined, block.timestamp)];
+      const described = decoded(results[2 * i + 1], undefined, (data) => ({
+        text: decodeFunctionResult({ abi: aggregatorAbi, functionName: 'description', data }),
+      }));
+      const feed = feedAt(address, updated.ok ? updated.value : undefined, block.timestamp);
+      return [address, { feed, description: described.ok ? described.value.text : undefined }];
     }),
   );
 }
 
-/** An oracle of another kind does not name its feeds. The zero address means none. */
-function feedsIn(answers: readonly CallResult[]): Decoded<readonly Address[]> {
-  const feeds = new Set<Address>();
-  for (const [i, { functionName }] of VIEWS.entries()) {
-    const feed = decoded(answers[i], 1, (data) => ({
+/** An oracle of another kind does not name them. The zero address means none. */
+function addressesIn(
+  answers: readonly CallResult[],
+  names: readonly (typeof VIEWS)[number]['functionName'][],
+): Decoded<readonly Address[]> {
+  const found = new Set<Address>();
+  for (const [i, functionName] of names.entries()) {
+    const one = decoded(answers[i], 1, (data) => ({
       address: decodeFunctionResult({ abi: feedOracleAbi, functionName, data }),
     }));
-    if (!feed.ok) return feed;
-    if (feed.value.address !== zeroAddress) feeds.add(feed.value.address);
+    if (!one.ok) return one;
+    if (one.value.address !== zeroAddress) found.add(one.value.address);
   }
-  return { ok: true, value: [...feeds] };
+  return { ok: true, value: [...found] };
 }
 
 /** A price of zero is implausible. */

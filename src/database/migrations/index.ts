@@ -16,6 +16,8 @@ import { alertLoops } from './0015-alert-loops.ts';
 import { alertStaleGroups } from './0016-alert-stale-groups.ts';
 import { indexerHeadTime } from './0017-indexer-head-time.ts';
 import { alertClaims } from './0018-alert-claims.ts';
+import { tvlSamples } from './0019-tvl-samples.ts';
+import { keyUsage } from './0020-key-usage.ts';
 import type { Migration } from './types.ts';
 
 export type { Migration };
@@ -40,4 +42,6 @@ export const migrations: readonly Migration[] = [
   alertStaleGroups,
   indexerHeadTime,
   alertClaims,
+  tvlSamples,
+  keyUsage,
 ];

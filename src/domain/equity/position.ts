@@ -17,13 +17,18 @@ import {
   readAtOf,
   type WalletHoldings,
 } from '../position/types.ts';
-import { formatPrice, type Valuation, valueHolding, wholePrice } from '../position/valuation.ts';
+import { formatHealthFactor, formatPrice, type Valuation, valueHolding, wholePrice } from '../position/valuation.ts';
 import { equityNetApyPct, stockLiquidationPrice } from './compose.ts';
 import type { LoopMatch, YieldLoopMatch } from './loops.ts';
 
 /** The stock leg with formatted values. `undefined` = not known, `null` = not applicable; reasons in the vault's `gaps`. */
 export interface StockPosition {
   readonly symbol: string;
+  readonly address: Address;
+  readonly decimals: number;
+  /** The token of the debt, which is the deposit token of the vault. */
+  readonly debtTokenAddress: Address;
+  readonly debtTokenDecimals: number;
   /** Whole tokens. */
   readonly collateral: string;
   /** USD with 2 places. */
@@ -35,6 +40,8 @@ export interface StockPosition {
   readonly ltvPct?: string | null | undefined;
   readonly liquidationLtvPct: string;
   readonly ltvHeadroomPct?: string | null | undefined;
+  /** 4 places, rounded down; `null` = without debt there is none. */
+  readonly healthFactor?: string | null | undefined;
   readonly liquidationPriceUsd?: string | null | undefined;
   readonly priceDropToLiquidationPct?: string | null | undefined;
   readonly borrowApyPct?: string | undefined;
@@ -80,7 +87,8 @@ export interface VaultLoop {
   readonly composed: PositionMarketValues | undefined;
 }
 
-interface Leg {
+/** A loop of a vault, valued. */
+export interface VaultLeg {
   readonly market: PositionMarketValues;
   readonly value: Valuation;
 }
@@ -136,6 +144,10 @@ function stockPosition(
   const liquidationLtvPct = formatPct(limitsOf(stockMarket).liquidationLtvPct);
   const frame = {
     symbol: token.displaySymbol,
+    address: token.address,
+    decimals: token.decimals,
+    debtTokenAddress: depositToken.address,
+    debtTokenDecimals: depositToken.decimals,
     collateral: formatUnitsPlain(held.collateral, token.decimals),
     liquidationLtvPct,
   };
@@ -155,6 +167,8 @@ function stockPosition(
     const message = 'The oracle values the stock at zero.';
     for (const field of ['stock.ltvPct', 'stock.ltvHeadroomPct']) gaps.push(gap(field, 'NOT_APPLICABLE', message));
   }
+  const healthFactor = formatHealthFactor(value, stock.facts.oracle.value.price, stockMarket);
+  if (healthFactor === null) gaps.push(gap('stock.healthFactor', 'NONE', 'Without debt there is no health factor.'));
   return {
     ...frame,
     collateralUsd: value.usd ? toFixedHalfUp(value.usd.collateral, 2) : undefined,
@@ -162,6 +176,7 @@ function stockPosition(
     debtUsdg: formatUnitsPlain(value.debt, depositToken.decimals),
     ltvPct,
     ltvHeadroomPct: ltvPct === null ? null : headroomPct(ltvPct, liquidationLtvPct),
+    healthFactor,
     ...liquidationFields(value, price, stock, gaps),
     borrowApyPct: formatPct(stock.borrowApyPct),
   };
@@ -196,7 +211,7 @@ function wholeFields(input: EquityInput, value: Valuation | undefined, timestamp
   const { match, loops, stock } = input;
   if (!stock || !value) return unknown('The stock market has not been measured yet.');
   if (match.match === 'ambiguous') return unknown('The loops of the vault are ambiguous.');
-  const legs: Leg[] = [];
+  const legs: VaultLeg[] = [];
   for (const { held, position, composed } of loops) {
     if (!position.open) continue;
     if (!composed) return unknown('The yield market has not been measured yet.');
@@ -218,20 +233,27 @@ function netValueField({ usd }: Valuation, netLegsUsd: Decimal | null, gaps: Gap
   return { netValueUsd: toFixedHalfUp(usd.net.plus(netLegsUsd), 2) };
 }
 
-/**
- * `ltv * (yieldLegApy − stockNetBorrowApy)` at current values. The yield leg's APY is the mean of its loops, weighted by
- * equity.
- */
 function netApyField(
-  { ltvPct }: Valuation,
-  legs: readonly Leg[],
+  value: Valuation,
+  legs: readonly VaultLeg[],
   stock: PositionMarketValues,
   gaps: Gap[],
 ): string | null {
-  if (ltvPct === null) {
-    gaps.push(gap('netApyPct', 'NOT_APPLICABLE', 'The oracle values the stock at zero.'));
-    return null;
-  }
+  const netApyPct = vaultApyPct(value, legs, stock);
+  if (netApyPct === null) gaps.push(gap('netApyPct', 'NOT_APPLICABLE', 'The oracle values the stock at zero.'));
+  return netApyPct && formatPct(netApyPct);
+}
+
+/**
+ * `ltv * (yieldLegApy − stockNetBorrowApy)` at current values, percent at full precision. The yield leg's APY is the mean of its
+ * loops, weighted by equity. `null` = the oracle values the stock at zero.
+ */
+export function vaultApyPct(
+  { ltvPct }: Pick<Valuation, 'ltvPct'>,
+  legs: readonly VaultLeg[],
+  stock: Pick<PositionMarketValues, 'netBorrowApyPct'>,
+): Decimal | null {
+  if (ltvPct === null) return null;
   let [earned, equity] = [ZERO, ZERO];
   for (const { market, value: leg } of legs) {
     if (leg.ltvPct === null || leg.ltvPct.gte(HUNDRED)) continue;
@@ -240,8 +262,7 @@ function netApyField(
     earned = earned.plus(exactApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, leg.ltvPct).times(net));
     equity = equity.plus(net);
   }
-  const legApyPct = equity.isZero() ? ZERO : earned.div(equity);
-  return formatPct(equityNetApyPct(ltvPct, legApyPct, stock.netBorrowApyPct));
+  return equityNetApyPct(ltvPct, equity.isZero() ? ZERO : earned.div(equity), stock.netBorrowApyPct);
 }
 
 const USD_FIELDS = ['stock.collateralUsd', 'stock.priceUsd', 'stock.liquidationPriceUsd'];
@@ -251,6 +272,7 @@ const STOCK_FIELDS = [
   'debtAmount',
   'ltvPct',
   'ltvHeadroomPct',
+  'healthFactor',
   'liquidationPriceUsd',
   'priceDropToLiquidationPct',
   'borrowApyPct',

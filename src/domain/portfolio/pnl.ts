@@ -144,6 +144,11 @@ export function addParts(a: Decimal | Gap, b: Decimal | Gap): Decimal | Gap {
   return 'field' in b ? b : a.plus(b);
 }
 
+/** A result of which nothing is known, for the same reason. */
+export function unknownPnl(why: Gap): Pnl {
+  return toPnl(allUnknown(why));
+}
+
 export function sumPnl(all: readonly Pnl[]): Pnl {
   const sum = (name: PnlPart): Decimal | Gap =>
     all.reduce<Decimal | Gap>((total, pnl) => {

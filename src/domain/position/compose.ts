@@ -10,7 +10,7 @@ import { limitsOf } from '../market/statics.ts';
 import { closingOf, formatClosing } from './closing.ts';
 import { positionExit } from './exit.ts';
 import { type HeldPosition, type Position, type PositionStatus, readAtOf, type WalletHoldings } from './types.ts';
-import { formatPrice, isDust, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
+import { formatHealthFactor, formatPrice, isDust, netCollateralOf, type Valuation, valueHolding } from './valuation.ts';
 
 /** The market of a position: unknown, in the catalog, or composed. */
 export interface PositionMarket {
@@ -62,7 +62,11 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
     return draft;
   }
   draft.collateralSymbol = market.collateral.displaySymbol;
+  draft.collateralAddress = market.collateral.address;
+  draft.collateralDecimals = market.collateral.decimals;
   draft.loanSymbol = market.loan.symbol;
+  draft.loanAddress = market.loan.address;
+  draft.loanDecimals = market.loan.decimals;
   draft.amountLeveragedCollateral = formatUnitsPlain(held.collateral, market.collateral.decimals);
   draft.liquidationLtvPct = formatPct(limitsOf(market).liquidationLtvPct);
   draft.amountDepositedInLoanToken = formatUnitsPlain(held.depositedAssets, market.loan.decimals);
@@ -115,6 +119,7 @@ function addLtv(draft: Draft, value: Valuation, composed: PositionMarketValues, 
   }
   draft.ltvPct = ltvPct;
   draft.ltvHeadroomPct = ltvPct === null ? null : headroomPct(ltvPct, formatPct(composed.liquidationLtvPct));
+  addHealth(draft, value, composed, gaps);
   addLeverage(draft, value.ltvPct, composed, gaps);
   draft.liquidationPrice = value.liquidationPrice === null ? null : formatPrice(value.liquidationPrice);
   // The liquidation price is to the oracle's price as the LTV is to the liquidation LTV.
@@ -122,6 +127,11 @@ function addLtv(draft: Draft, value: Valuation, composed: PositionMarketValues, 
     value.liquidationPrice === null || value.ltvPct === null
       ? null
       : formatPct(HUNDRED.minus(value.ltvPct.times(HUNDRED).div(composed.liquidationLtvPct)));
+}
+
+function addHealth(draft: Draft, value: Valuation, { facts, market }: PositionMarketValues, gaps: Gap[]): void {
+  draft.healthFactor = formatHealthFactor(value, facts.oracle.value.price, market);
+  if (draft.healthFactor === null) gaps.push(gap('healthFactor', 'NONE', 'Without debt there is no health factor.'));
 }
 
 function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMarketValues, gaps: Gap[]): void {
@@ -211,6 +221,7 @@ function addNothingLeft(draft: Draft, status: PositionStatus, gaps: Gap[]): void
   draft.amountLoan = '0';
   draft.ltvPct = null;
   draft.ltvHeadroomPct = null;
+  draft.healthFactor = null;
   draft.currentLeverage = null;
   draft.collateralUsd = '0.00';
   draft.debtUsd = '0.00';
@@ -225,6 +236,7 @@ function addNothingLeft(draft: Draft, status: PositionStatus, gaps: Gap[]): void
 const RATIO_FIELDS = [
   'ltvPct',
   'ltvHeadroomPct',
+  'healthFactor',
   'leverage',
   'leverageApyPct',
   'liquidationPrice',

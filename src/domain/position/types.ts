@@ -97,7 +97,11 @@ export interface Position {
   readonly open: boolean;
   readonly liquidated: boolean;
   readonly collateralSymbol?: string | undefined;
+  readonly collateralAddress?: Address | undefined;
+  readonly collateralDecimals?: number | undefined;
   readonly loanSymbol?: string | undefined;
+  readonly loanAddress?: Address | undefined;
+  readonly loanDecimals?: number | undefined;
   readonly amountLeveragedCollateral?: string | undefined;
   /** Remaining collateral if the debt were paid with it at the oracle's price; negative under water. */
   readonly netCollateral?: string | undefined;
@@ -107,6 +111,8 @@ export interface Position {
   readonly liquidationLtvPct?: string | undefined;
   /** Points between the two displayed numbers. */
   readonly ltvHeadroomPct?: string | null | undefined;
+  /** 4 places, rounded down; `null` = without debt there is none. */
+  readonly healthFactor?: string | null | undefined;
   /** 1 place. */
   readonly currentLeverage?: string | null | undefined;
   /** USD with 2 places, all three at the oracle's and the loan token's price. */

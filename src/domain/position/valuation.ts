@@ -57,7 +57,7 @@ export function valueHolding(
  * Health factor as the protocol's SDK has it: the most that the collateral may owe, by the debt. Below 1 the position can be
  * liquidated; `undefined` = without debt there is none.
  */
-export function healthFactorOf(
+function healthFactorOf(
   { collateral, debt }: { readonly collateral: bigint; readonly debt: bigint },
   price: bigint,
   { lltv }: Pick<Market, 'lltv'>,
@@ -65,6 +65,17 @@ export function healthFactorOf(
   if (debt === 0n) return undefined;
   const most = MathLib.wMulDown(collateralValueInLoan(collateral, price), lltv);
   return fromUnits(MathLib.wDivDown(most, debt), 18);
+}
+
+const HEALTH_PLACES = 4;
+
+/** Health factor with 4 places, rounded down, so that a position that can be liquidated is never shown as one that cannot. */
+export function formatHealthFactor(...of: Parameters<typeof healthFactorOf>): string | null {
+  return (
+    healthFactorOf(...of)
+      ?.decimalPlaces(HEALTH_PLACES, Decimal.ROUND_DOWN)
+      .toFixed() ?? null
+  );
 }
 
 /** The smallest amount of the USD values. */

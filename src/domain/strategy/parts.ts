@@ -34,7 +34,10 @@ export function addMarketFields(strategy: StrategyDraft, market: ComposedMarket)
   const { quarterlyBorrowApyPct } = market.averaged.formatted;
   if (quarterlyBorrowApyPct) strategy.quarterlyBorrowApyPct = quarterlyBorrowApyPct;
   const { points } = market.market.collateral;
-  if (points !== undefined) strategy.pointsIncentive = points;
+  if (points !== undefined) {
+    const { program, ...evidence } = points;
+    strategy.pointsIncentive = program && { ...program, ...evidence };
+  }
   const oraclePriceAsOfMs = priceAsOfMs(market.facts.oracle.value.feeds);
   if (oraclePriceAsOfMs !== undefined) strategy.oraclePriceAsOfMs = oraclePriceAsOfMs;
 }

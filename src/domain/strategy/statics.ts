@@ -1,10 +1,11 @@
 import type { Market } from '../../catalog/types.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
+import { oracleTypeGap } from '../market/oracle-basis.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import type { Strategy } from './types.ts';
 
-/** The part of a strategy that follows from the catalog and the LTV limits. */
+/** The part of a strategy that follows from the catalog, the LTV limits and the kind of the oracle. */
 export interface MarketStatics {
   readonly collateral: Strategy['collateral'];
   readonly loan: Strategy['loan'];
@@ -13,14 +14,21 @@ export interface MarketStatics {
 }
 
 /** Describe a catalog market as strategies show it. */
-export function staticsOf({ market, limits }: Pick<ComposedMarket, 'market' | 'limits'>): MarketStatics {
+export function staticsOf({
+  market,
+  limits,
+  facts,
+}: Pick<ComposedMarket, 'market' | 'limits'> & {
+  readonly facts: Pick<ComposedMarket['facts'], 'oracle'>;
+}): MarketStatics {
   const { collateral, loan } = market;
+  const untyped = oracleTypeGap(facts.oracle.value);
   const { address, displaySymbol: symbol, name, category, maturity = null } = collateral;
   return {
     collateral: { address, symbol, name, category, maturity },
     loan: { address: loan.address, symbol: loan.displaySymbol },
     ltvPct: limits.ltvPct,
-    gaps: staticGaps(market),
+    gaps: [...staticGaps(market), ...(untyped ? [untyped] : [])],
   };
 }
 
@@ -30,7 +38,6 @@ const NO_MATURITY = ['collateral.maturesAt', 'collateral.maturityDaysLeft'].map(
   gap(field, 'NOT_APPLICABLE', 'The token does not mature.'),
 );
 const NO_UNDERLYING = gap('collateral.underlying', 'NOT_APPLICABLE', 'The token is not a principal token.');
-const NO_POINTS = gap('pointsIncentive', 'NONE', 'There is no points program.');
 
 function staticGaps(market: Market): readonly Gap[] {
   const { collateral } = market;
@@ -50,7 +57,8 @@ function staticGaps(market: Market): readonly Gap[] {
     else gaps.push(NO_UNDERLYING);
   }
   if (collateral.points === undefined) uncurated('pointsIncentive');
-  if (collateral.points === null) gaps.push(NO_POINTS);
-  if (market.oracleType === undefined) uncurated('oracle.type');
+  if (collateral.points?.program === null) {
+    gaps.push(gap('pointsIncentive', 'NONE', 'There is no points program.', collateral.points.checkedAtMs));
+  }
   return gaps;
 }

@@ -1,4 +1,5 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
+import type { TokenPoints } from '../../catalog/types.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
 import type { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import type { FormattedMeans } from '../apy/series.ts';
@@ -103,7 +104,10 @@ export interface Strategy {
   /** The rate that the ladder is computed with: the collateral APY plus the collateral incentive; of a vault the APY of its yield leg. */
   readonly totalCollateralApyPct: string;
   readonly yieldSustainabilityPct?: FormattedMeans | undefined;
-  readonly pointsIncentive?: { readonly program: string; readonly perDayPerCollateralToken: number } | null | undefined;
+  readonly pointsIncentive?:
+    | (NonNullable<TokenPoints['program']> & Pick<TokenPoints, 'sourceUrl' | 'checkedAtMs'>)
+    | null
+    | undefined;
   readonly borrowApyPct: string;
   readonly quarterlyBorrowApyPct?: string | undefined;
   readonly netBorrowApyPct: string;

@@ -6,6 +6,7 @@ import { openFlashLoan } from '../leverage/flash-loan.ts';
 import { ltvPctFromLeverage } from '../leverage/leverage.ts';
 import { accrue } from '../market/accrue.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
+import { oracleTypeOf } from '../market/oracle-basis.ts';
 import { valueHolding } from '../position/valuation.ts';
 import type { StressHolding, StressRates } from './types.ts';
 
@@ -107,6 +108,7 @@ function commonOf(
   return {
     market,
     price: facts.oracle.value.price,
+    isRate: oracleTypeOf(facts.oracle.value) === 'nav',
     limits: { liquidationLtvPct, maxLtvPct, safeLtvPct },
     loanUsd: loanPrice?.value.usd,
     sweep: facts.exitLiquidity?.value,

@@ -81,11 +81,11 @@ function movedBy(holding: StressHolding, { scenario, changePct = 0 }: Scenario):
 
 /**
  * The oracle's price after a move of the loan token against the USD price of the collateral. An oracle of a redemption rate
- * does not see it. Where the kind of the oracle is not known, the worse case is assumed: it follows a rise, and not a fall.
+ * does not see it. Of another one it is not known whether its price has the loan token in it, so the worse case is assumed: it
+ * follows a rise, and not a fall.
  */
-function loanMove({ price, market }: StressHolding, changePct: number): bigint {
-  const follows = market.oracleType === undefined ? changePct > 0 : market.oracleType === 'market';
-  return follows ? scaled(price, 100, 100 + changePct) : price;
+function loanMove({ price, isRate }: StressHolding, changePct: number): bigint {
+  return !isRate && changePct > 0 ? scaled(price, 100, 100 + changePct) : price;
 }
 
 /** The curve's rate once nothing is left to borrow, before it starts to rise. */

@@ -28,6 +28,8 @@ export interface StressHolding {
   readonly debt: bigint;
   /** The oracle's price, scaled by 1e36. */
   readonly price: bigint;
+  /** Whether the price is known to be a redemption rate, which no traded price moves. */
+  readonly isRate: boolean;
   readonly limits: LtvLimits;
   /** Absent while a rate is not known. */
   readonly rates?: StressRates | undefined;

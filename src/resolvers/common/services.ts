@@ -4,6 +4,7 @@ import type { ComposedChain } from '../../domain/market/types.ts';
 import type { TvlAmounts } from '../../domain/tvl/types.ts';
 import type { HistorySource } from '../../loaders/history.ts';
 import type { MarketRecordSource } from '../../loaders/market-records.ts';
+import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { AlertServices } from '../alert/alert-services.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
@@ -11,6 +12,7 @@ import type { PositionHistoryServices } from '../position/history-services.ts';
 import type { PositionServices } from '../position/position-services.ts';
 import type { ChangesPort } from '../strategy/changes.ts';
 import type { PartnerServices } from '../transaction/partner-services.ts';
+import type { UsageServices } from '../usage/usage-services.ts';
 import type { FreshReadServices, RefreshPort } from './read-services.ts';
 
 /** Reads of the catalog, the settings and the facts. Every resolver reaches them as `ctx.services`. */
@@ -51,7 +53,10 @@ export type Services = ReadServices &
   PartnerServices &
   OpsServices &
   FreshReadServices &
-  AlertServices;
+  AlertServices &
+  UsageServices & {
+    readonly tvlSamples: TvlSamplesPort;
+  };
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
 export type ChartPoint = readonly [number, number];
@@ -134,4 +139,17 @@ export interface TvlSnapshot {
   readonly version: number;
   readonly total: TvlTotals;
   readonly chains: readonly (TvlTotals & { readonly chainId: ChainId; readonly asOfMs: number })[];
+}
+
+/** The TVL of a chain at one moment, exact USD. */
+export interface TvlSample {
+  readonly chainId: ChainId;
+  readonly atMs: number;
+  readonly grossTvlUsd: Decimal;
+  readonly borrowedUsd: Decimal;
+}
+
+export interface TvlSamplesPort {
+  /** Hourly samples of chains since a time, oldest first. @throws UpstreamUnavailableError */
+  since(chainIds: readonly ChainId[], fromMs: number): Promise<readonly TvlSample[]>;
 }

@@ -1,7 +1,7 @@
 import type { Chain, Market } from '../../catalog/types.ts';
 import { gap, gapOfGroup } from '../../domain/freshness/gaps.ts';
 import type { Gap, Stamp } from '../../domain/freshness/types.ts';
-import type { HistoryKind, HistoryRange, HistorySeries } from '../../loaders/history.ts';
+import type { HistoryKind, HistoryRange, HistorySeries, RateKind } from '../../loaders/history.ts';
 import { BadRequestError, NotFoundError } from '../../shared/errors.ts';
 import { EQUITY_PREFIX, type MarketId, type StrategyId } from '../../shared/ids.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
@@ -27,8 +27,8 @@ export interface HistoryArgs {
   readonly downsampling: Downsampling;
 }
 
-export interface RateHistoryRow {
-  readonly kind: HistoryKind;
+export interface RateHistoryRow<Kind extends HistoryKind = RateKind> {
+  readonly kind: Kind;
   readonly market: Market;
   readonly range: HistoryRange;
   readonly resolution: Resolution;
@@ -42,17 +42,17 @@ export interface RateHistoryRow {
 }
 
 /** Read one market's history. @throws BadRequestError */
-export function readHistory(
-  kind: HistoryKind,
+export function readHistory<Kind extends HistoryKind>(
+  kind: Kind,
   market: Market,
   args: HistoryArgs,
   ctx: AppContext,
-): Promise<RateHistoryRow> {
+): Promise<RateHistoryRow<Kind>> {
   return loadHistory(kind, market, rangeOf(args, ctx, 1), args, ctx);
 }
 
 interface HistoriesArgs extends HistoryArgs {
-  readonly kind: HistoryKind;
+  readonly kind: RateKind;
   readonly strategyIds?: readonly StrategyId[] | null | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function listHistories(
  * and its stock market for the borrow cost.
  * @throws NotFoundError for a vault that is in no catalog
  */
-function marketOfStrategy(kind: HistoryKind, id: StrategyId, ctx: AppContext): MarketId {
+function marketOfStrategy(kind: RateKind, id: StrategyId, ctx: AppContext): MarketId {
   if (!id.startsWith(EQUITY_PREFIX)) return id as string as MarketId;
   const chain = chainOfStrategy(ctx, { strategyId: id });
   const vault = chain && ctx.services.catalog.vault(chain.chainId, id);
@@ -96,13 +96,13 @@ function isComplete(kind: HistoryKind, market: Market, ctx: AppContext): boolean
   return kind === 'collateralApy' && maturity !== undefined && maturity * 1_000 <= momentOf(ctx);
 }
 
-async function loadHistory(
-  kind: HistoryKind,
+async function loadHistory<Kind extends HistoryKind>(
+  kind: Kind,
   market: Market,
   range: HistoryRange,
   { resolution, downsampling }: HistoryArgs,
   ctx: AppContext,
-): Promise<RateHistoryRow> {
+): Promise<RateHistoryRow<Kind>> {
   const series = await ctx.loaders.history.load({ kind, chainId: market.chainId, marketId: market.id, ...range });
   const recorded = series?.points ?? [];
   const points =
@@ -133,6 +133,7 @@ function gapOf(kind: HistoryKind, market: Market, ctx: AppContext): Gap {
   if (isComplete(kind, market, ctx)) {
     return gap('points', 'NOT_APPLICABLE', 'The token has matured.');
   }
+  if (kind !== 'borrowApy' && kind !== 'collateralApy' && kind !== 'incentiveApr') return NO_SAMPLE;
   const { groups } = ctx.loaders.facts(market.chainId);
   if (kind === 'collateralApy') return gapOfGroup('points', groups.collateralApy, market.collateral.address);
   if (kind === 'borrowApy') return gapOfGroup('points', groups.borrowHistory, market.id);
@@ -143,8 +144,10 @@ function gapOf(kind: HistoryKind, market: Market, ctx: AppContext): Gap {
   return gapOfGroup('points', live ? groups.incentiveHistory : groups.incentives, market.id);
 }
 
+const NO_SAMPLE = gap('points', 'NOT_MEASURED', 'No sample of it was kept since the begin of the range.');
+
 /** Both ends on whole hours, so that equal questions of one hour share one read. */
-function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
+export function rangeOf(args: HistoryArgs, ctx: AppContext, markets: number): HistoryRange {
   const toMs = args.toAt?.getTime() ?? Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS;
   ctx.cacheHints.until(Math.floor(momentOf(ctx) / HOUR_MS + 1) * HOUR_MS);
   const fromMs = args.fromAt?.getTime() ?? toMs - DEFAULT_RANGE_DAYS * DAY_MS;

@@ -1,3 +1,4 @@
+import { type OracleType, oracleTypeOf } from '../../domain/market/oracle-basis.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import type { ReadAt } from '../../domain/position/types.ts';
 import type { Decimal } from '../../shared/decimal.ts';
@@ -12,7 +13,7 @@ export interface LtvLimitsView {
 /** An oracle with its latest reading. */
 export interface OracleReading {
   readonly address: string;
-  readonly type: 'nav' | 'market' | undefined;
+  readonly type: OracleType | undefined;
   /** Loan base units per collateral base unit, scaled by 1e36. */
   readonly price: bigint;
   readonly readAt: ReadAt;
@@ -23,7 +24,7 @@ export function oracleOf({ market, facts: { oracle } }: ComposedMarket): OracleR
   const { price, blockNumber } = oracle.value;
   return {
     address: market.oracle,
-    type: market.oracleType,
+    type: oracleTypeOf(oracle.value),
     price,
     readAt: { blockNumber, blockTimeMs: oracle.asOfMs },
   };

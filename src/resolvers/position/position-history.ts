@@ -11,6 +11,7 @@ import {
   type YieldSource,
 } from '../../domain/history/pnl-split.ts';
 import type { PositionKey, RecordedPosition } from '../../domain/history/types.ts';
+import { oracleTypeOf } from '../../domain/market/oracle-basis.ts';
 import { accrueRewards, marketRewards } from '../../domain/portfolio/incentives.ts';
 import type { Position, WalletHoldings } from '../../domain/position/types.ts';
 import { valueHolding } from '../../domain/position/valuation.ts';
@@ -199,7 +200,8 @@ export async function readPnlDifference(position: Position, ctx: AppContext): Pr
 const UNKNOWN_YIELD: Gap = gap('yield', 'NOT_MEASURED', 'The APY of the collateral was not recorded on every day.');
 
 async function yieldSourceOf(market: Market, span: TimeSpan, ctx: AppContext): Promise<YieldSource> {
-  if (market.oracleType === 'nav') return 'rate';
+  const oracle = ctx.loaders.composed(market.chainId).lookup.markets.get(market.id)?.facts.oracle.value;
+  if (oracle && oracleTypeOf(oracle) === 'nav') return 'rate';
   if (market.collateral.apySource === 'none') return 'none';
   const fromMs = span.fromMs - CARRIED_DAYS * DAY_MS;
   if (span.toMs - fromMs >= MAX_RANGE_DAYS * DAY_MS) return () => UNKNOWN_YIELD;

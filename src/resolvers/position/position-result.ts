@@ -10,7 +10,8 @@ import { momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { blockOf } from '../common/fresh-reads.ts';
 
-const UNREADABLE = gap('', 'SOURCE_FAILED', 'The register of the app cannot be read now.');
+/** Gap of everything that needs the register while it cannot be read. */
+export const UNREADABLE = gap('', 'SOURCE_FAILED', 'The register of the app cannot be read now.');
 const UNREGISTERED = gap('', 'NOT_MEASURED', 'The app has not registered it, and the chain does not keep the time.');
 
 /** Find the row of a position in the register; a gap when there is none or it cannot be read. Never throws. */
@@ -50,7 +51,7 @@ export async function pnlOf(position: Position, ctx: AppContext): Promise<Pnl | 
       composed: ctx.loaders.marketsAt(chainId, holdings.markets).get(marketId),
       rewards: isUnreadable && (!('pays' in rewards) || rewards.pays) ? UNREADABLE : rewards,
       timestamp: holdings.block.timestamp,
-      soldInPart: await wasSoldInPart(position, { ...held, blockNumber: holdings.block.number }, ctx),
+      soldInPart: await wasSoldInPart({ chainId, wallet, blockNumber: holdings.block.number, held }, ctx),
     }),
   );
 }
@@ -59,18 +60,25 @@ export async function pnlOf(position: Position, ctx: AppContext): Promise<Pnl | 
  * Whether a part of a closed position was sold before: its proceeds are in what the chain says was returned, but their deposit
  * basis is not in what it says was deposited. `false` also while the history cannot be read. Never throws.
  */
-async function wasSoldInPart(
-  { chainId, wallet, id, proxy, marketId }: Position,
-  held: HeldPosition & { readonly blockNumber: bigint },
+export async function wasSoldInPart(
+  { held, ...at }: Pick<Position, 'chainId' | 'wallet'> & { readonly blockNumber: bigint; readonly held: HeldPosition },
   ctx: AppContext,
 ): Promise<boolean> {
+  const { chainId, wallet, blockNumber } = at;
+  const { id, proxy, marketId } = held;
   const { catalog } = ctx.services;
   const [chain, market] = [catalog.chain(chainId), catalog.market(chainId, marketId)];
   if (held.open || held.returnedAssets === 0n || !chain || !market) return false;
   const key = { chainId, wallet, account: proxy, positionIndex: id, marketId };
   const recorded = await ctx.loaders.positionEvents.load(key).catch(() => null);
   if (recorded === null) return false;
-  const { events } = composePositionHistory({ key, market, contracts: chain.contracts, recorded, held });
+  const { events } = composePositionHistory({
+    key,
+    market,
+    contracts: chain.contracts,
+    recorded,
+    held: { ...held, blockNumber },
+  });
   return events.some(({ kind }) => kind === 'partly_closed');
 }
 

@@ -1,7 +1,7 @@
 import type { Market } from '../../catalog/types.ts';
 import type { Gap } from '../../domain/freshness/types.ts';
-import { healthFactorOf } from '../../domain/position/valuation.ts';
-import { Decimal, formatPct, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
+import { formatHealthFactor } from '../../domain/position/valuation.ts';
+import { formatPct, formatUnitsPlain, fromUnits } from '../../shared/decimal.ts';
 import {
   type AmountBound,
   type AmountRange,
@@ -40,12 +40,8 @@ export const PREVIEW_NOTE = 'A preview on current prices; building takes fresh q
 /** Why an LTV is absent. */
 export const WORTHLESS = 'The oracle says that the collateral is worth nothing.';
 
-const HEALTH_PLACES = 4;
-
-/** Rounded down, so that a position that can be liquidated is never shown as one that cannot. */
 export function healthFactorText({ state, price, market }: SideView): string | null {
-  const factor = healthFactorOf(state, price, market);
-  return factor?.decimalPlaces(HEALTH_PLACES, Decimal.ROUND_DOWN).toFixed() ?? null;
+  return formatHealthFactor(state, price, market);
 }
 
 export function sideLtvText({ state, price }: SideView): string | null {

@@ -20,9 +20,11 @@ import { positionHistoryRoutes } from './position/history.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
+import { seriesRoute } from './series.ts';
 import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
 import { stressRoutes } from './stress.ts';
+import { usageRoute } from './usage.ts';
 
 export interface RoutesDeps extends Omit<RouteOptions, 'derive'> {
   /** The schema that the operations run on. */
@@ -39,6 +41,7 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     ...appMarketRoutes(options),
     ...historyRoutes(options),
     leveragedHistoryRoute(options),
+    seriesRoute(options),
     ...priceRoutes(options),
     ...leverageRoutes(options),
     ...manageRoutes(options),
@@ -50,6 +53,7 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     driftHistoryRoute(options),
     ...stressRoutes(options),
     ...alertRoutes(options),
+    usageRoute(options),
     bestRoute(options),
   ];
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { chainIdChoice } from '../schemas/common.ts';
+import { windowParams, windowVariables } from '../schemas/window.ts';
 import type { AnyRoute } from '../types.ts';
 import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
-export function protocolRoutes({ derive }: RouteOptions): AnyRoute[] {
+export function protocolRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   return [
     derive({
       method: 'GET',
@@ -35,6 +37,27 @@ export function protocolRoutes({ derive }: RouteOptions): AnyRoute[] {
       variables: () => ({}),
       errors: [...PUBLIC_ERRORS, 'not_ready'],
       examples: [{ summary: 'All chains' }],
+    }),
+    derive({
+      method: 'GET',
+      path: '/v1/tvl/history',
+      surface: 'Public',
+      summary: 'Protocol TVL over time',
+      description:
+        'Own hourly samples, kept for 400 days, as means of buckets, exact USD with 2 places. Chains are added at times that all of them have: a bucket in which one has no sample is left out.',
+      operation: 'TvlHistory',
+      params: z.object({
+        chainId: chainIdChoice(chainIds)
+          .optional()
+          .describe('Chain id; only this chain. All chains together when left out.'),
+        ...windowParams,
+      }),
+      variables: ({ params: { chainId, ...window } }) => ({
+        ...(chainId === undefined ? {} : { chainIds: [chainId] }),
+        ...windowVariables(window),
+      }),
+      errors: [...PUBLIC_ERRORS, 'upstream_unavailable'],
+      examples: [{ summary: 'All chains' }, { summary: 'Robinhood Chain', query: { chainId: '4663' } }],
     }),
   ];
 }

@@ -2,6 +2,7 @@ import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
 import { equityPositionGaps } from '../../resolvers/position/position-gaps.ts';
 import { findEquityPosition, strategyOf, vaultOf } from '../../resolvers/position/positions.ts';
+import { vaultPnlOf } from '../../resolvers/position/wallet-totals.ts';
 import { MAX_WALLET_POSITIONS, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -9,7 +10,8 @@ import { gapsOf } from '../common/gaps.ts';
 import { defineNode } from '../common/node.ts';
 import { ORACLE_PRICE_AS_OF, ReadAtRef } from '../common/stamp.ts';
 import { WarningRef } from '../common/warning.ts';
-import { PositionFreshnessRef, PositionRef } from '../position/position.ts';
+import { PnlRef } from '../position/pnl.ts';
+import { HEALTH_FACTOR, PositionFreshnessRef, PositionRef } from '../position/position.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
 
 const LoopMatchRef = builder.enumType('YieldLoopMatch', {
@@ -39,6 +41,7 @@ const StockRef = builder.objectRef<StockPosition>('StockPosition').implement({
       description: 'LTV at which the stock leg can be liquidated. Percent.',
     }),
     ltvHeadroomPct: t.expose('ltvHeadroomPct', usd('Percentage points of LTV left before liquidation. Signed.')),
+    healthFactor: t.expose('healthFactor', usd(HEALTH_FACTOR)),
     liquidationPriceUsd: t.expose(
       'liquidationPriceUsd',
       usd('Stock price at which the stock leg can be liquidated. USD.'),
@@ -103,6 +106,14 @@ EquityPositionRef.implement({
         'Collateral less debt of the stock leg, plus that of each loop, before costs of an exit, USD with 2 places; a loop under water counts as 0, because its debt is not owed beyond its collateral. Signed.',
       ),
     ),
+    pnl: t.field({
+      type: PnlRef,
+      nullable: true,
+      complexity: 5,
+      description:
+        'Profit and loss of the vault. The chain keeps no deposits of a vault: those that the app registered count. `gaps` of it explain every unknown part; `null` = the vault has ended.',
+      resolve: (position, _args, ctx) => vaultPnlOf(position, ctx),
+    }),
     netApyPct: t.expose(
       'currentNetApyPct',
       usd('LTV x (APY of the loops - borrow APY of the stock leg). Percent with 2 places. Signed.'),

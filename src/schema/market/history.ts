@@ -26,7 +26,7 @@ const HistoryKindRef = builder.enumType('RateHistoryKind', {
   } as const,
 });
 
-const ResolutionRef = builder.enumType('HistoryResolution', {
+export const ResolutionRef = builder.enumType('HistoryResolution', {
   description: 'Width of the buckets of a history, in UTC.',
   values: {
     RAW: { description: 'As recorded; at most about one point an hour.' },
@@ -84,7 +84,7 @@ const HistoryRef = builder.objectRef<RateHistoryRow>('RateHistory').implement({
 type ArgOf = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
 
 /** Arguments that shape a history: which range, in which buckets. Without a resolution the field's own default counts. */
-function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
+export function historyArgs(arg: ArgOf, resolution: 'RAW' | 'DAY') {
   return {
     fromAt: arg({ type: 'DateTime', description: 'Begin, included; 90 days before `toAt` when left out.' }),
     toAt: arg({

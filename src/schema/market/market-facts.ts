@@ -73,7 +73,8 @@ export const OracleRef = builder.objectRef<OracleReading>('Oracle').implement({
     type: t.expose('type', {
       type: OracleTypeRef,
       nullable: true,
-      description: 'Price that the oracle follows; `null` = the curators have not established it.',
+      description:
+        'Price that the oracle follows, by the vaults and feeds that its contract names and by what the feeds say of themselves; `null` = they do not say, or both are in the price.',
     }),
     priceE36: t.expose('price', {
       type: 'BigInteger',

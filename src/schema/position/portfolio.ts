@@ -244,6 +244,13 @@ PortfolioRef.implement({
       description: 'Block at which everything was read.',
       resolve: ({ block }) => ({ blockNumber: block.number, blockTimeMs: Number(block.timestamp) * 1_000 }),
     }),
+    netValueUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Net value of everything open, exact USD, as in `pnl`: what is under water counts as 0. `null` = one value is not known, see `pnl { gaps }`.',
+      resolve: ({ pnl }) => pnl.netValueUsd ?? null,
+    }),
     header: t.expose('header', { type: PortfolioHeaderRef, description: 'Deposits and number of open positions.' }),
     pnl: t.expose('pnl', {
       type: PnlRef,

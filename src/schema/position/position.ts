@@ -49,6 +49,10 @@ const PositionExitRef = builder.objectRef<PositionExit>('PositionExitLiquidity')
   }),
 });
 
+/** Description of the ratio by which the lending protocol decides on a liquidation. */
+export const HEALTH_FACTOR =
+  'Value of the collateral x liquidation LTV / debt, as Morpho defines it: a ratio, rounded down to 4 places. Below 1 it can be liquidated; without debt there is none.';
+
 type Stamps = Partial<NonNullable<Position['freshness']>> &
   Pick<NonNullable<Position['freshness']>, 'borrow' | 'oracle'>;
 
@@ -208,6 +212,7 @@ function rateFields(t: Fields) {
     ltvPct: t.expose('ltvPct', pct('Debt over collateral value. Percent with 2 places.')),
     liquidationLtvPct: t.expose('liquidationLtvPct', pct('LTV at which the position can be liquidated. Percent.')),
     ltvHeadroomPct: t.expose('ltvHeadroomPct', pct('Percentage points of LTV left before liquidation. Signed.')),
+    healthFactor: t.expose('healthFactor', pct(HEALTH_FACTOR)),
     leverage: t.expose('currentLeverage', pct('Leverage at the current LTV, a multiple of the equity, 1 place.')),
     leverageApyPct: t.expose(
       'currentLeverageApyPct',

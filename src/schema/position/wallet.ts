@@ -9,6 +9,7 @@ import {
   requestedWallets,
   walletGaps,
 } from '../../resolvers/position/positions.ts';
+import { totalsOf, totalsOnChain } from '../../resolvers/position/wallet-totals.ts';
 import {
   chainsKey,
   findWallet,
@@ -29,6 +30,7 @@ import { ReadAtRef } from '../common/stamp.ts';
 import { EquityPositionRef } from '../equity/equity-position.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 import { PositionRef, PositionStatusRef } from './position.ts';
+import { WalletTotalsRef } from './wallet-totals.ts';
 
 const ProxyOwnerRef = builder.objectRef<ProxyOwner>('ProxyOwner').implement({
   description: 'The owner of a position, named by the contract that holds it.',
@@ -71,6 +73,12 @@ const WalletOnChainRef = builder.objectRef<ComposedWallet>('WalletOnChain').impl
       description:
         'Owner of the position that the address holds, where it is no wallet but the contract of a position: such an address has nothing itself, ask for the owner. `null` = the address is no such contract.',
       resolve: (wallet, _args, ctx) => proxyOwnerOf(wallet, ctx),
+    }),
+    totals: t.field({
+      type: WalletTotalsRef,
+      complexity: 5,
+      description: 'Sums over what the wallet has on the chain.',
+      resolve: (wallet, _args, ctx) => totalsOnChain(wallet, ctx),
     }),
     gaps: t.field(
       gapsOf<ComposedWallet>((wallet) => walletGaps(wallet), 'Every field that is `null` because it is not known'),
@@ -126,11 +134,17 @@ WalletRef.implement({
       description: `Requested chains on which the wallet cannot be read now, one entry per chain, at most ${MAX_CHAINS}. A wallet that can be read on no requested chain is answered with an error instead.`,
       resolve: ({ missingChains }) => [...missingChains],
     }),
+    totals: t.field({
+      type: WalletTotalsRef,
+      complexity: 5,
+      description: 'Sums over all requested chains; unknown, with a reason, while one of them is in `missingChains`.',
+      resolve: (wallet, _args, ctx) => totalsOf(wallet, ctx),
+    }),
     netValueUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        'Net value of all open positions and vaults. USD with 2 places; `null` = the value of one of them, or what is on a requested chain, is not known.',
+        'Net value of all open positions and vaults, those under water as negative amounts; `totals.equityUsd` counts them as 0. USD with 2 places; `null` = the value of one of them, or what is on a requested chain, is not known.',
       resolve: (wallet) => netValueUsdOf(wallet),
     }),
     positions: t.field({

@@ -11,6 +11,12 @@ export const PointsRef = builder.objectRef<NonNullable<Strategy['pointsIncentive
       type: 'Decimal',
       description: 'Points per day and collateral token, on the leveraged balance.',
     }),
+    sourceUrl: t.expose('sourceUrl', { type: 'URL', description: 'Page that describes the program.' }),
+    checkedAt: t.field({
+      type: 'DateTime',
+      description: 'Day on which the curators have read that page.',
+      resolve: ({ checkedAtMs }) => checkedAtMs,
+    }),
   }),
 });
 

@@ -27,7 +27,7 @@ const ScenarioRef = builder.enumType('StressScenario', {
     TODAY: 'Nothing.',
     COLLATERAL_PRICE: "The oracle's price of the collateral falls by `changePct`.",
     LOAN_PRICE:
-      'The loan token leaves its peg: its price changes by `changePct` against the USD price of the collateral. An oracle of a redemption rate does not reflect it; one of unknown kind is assumed to follow a rise, and not a fall.',
+      'The loan token leaves its peg: its price changes by `changePct` against the USD price of the collateral. An oracle of a redemption rate does not reflect it; another one is assumed to follow a rise, and not a fall.',
     BORROW_RATE: 'The borrow rate rises by `changePct`: 100 is twice, 300 four times the rate.',
     FULL_UTILIZATION:
       'Nothing is left to borrow in the market: the rate of the adaptive curve at 100 % utilization, which rises with every day.',

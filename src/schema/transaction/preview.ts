@@ -10,6 +10,7 @@ import {
 import { formatUnitsPlain } from '../../shared/decimal.ts';
 import type { AmountRange } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
+import { HEALTH_FACTOR } from '../position/position.ts';
 import { EstimateRef, formatLiquidation, LiquidationRef } from './estimate.ts';
 
 const SideRef = builder.objectRef<SideView>('PreviewSide').implement({
@@ -40,8 +41,7 @@ const SideRef = builder.objectRef<SideView>('PreviewSide').implement({
     healthFactor: t.field({
       type: 'Decimal',
       nullable: true,
-      description:
-        'Value of the collateral x liquidation LTV / debt, as Morpho defines it: a ratio, rounded down to 4 places. Below 1 the position can be liquidated.',
+      description: HEALTH_FACTOR,
       resolve: healthFactorText,
     }),
     apyPct: t.expose('apyPct', {

@@ -8,6 +8,7 @@ export const WORK_COSTS = {
   borrowApyHistory: 10,
   collateralApyHistory: 10,
   borrowIncentiveHistory: 10,
+  series: 10,
 } as const;
 
 /** A context that prices fields without their work. */

@@ -286,7 +286,7 @@ test('composePosition: a closed position has no ratio, price or result of its ow
   });
   expect(item.position.gaps.map(({ field, message }) => `${field}: ${message}`)).toEqual(
     [
-      ...['ltvPct', 'ltvHeadroomPct', 'leverage', 'leverageApyPct', 'liquidationPrice'],
+      ...['ltvPct', 'ltvHeadroomPct', 'healthFactor', 'leverage', 'leverageApyPct', 'liquidationPrice'],
       ...['priceDropToLiquidationPct', 'closeNow', 'manualMode', 'exitLiquidity'],
     ].map((field) => `${field}: The position is closed.`),
   );

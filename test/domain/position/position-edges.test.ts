@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Market } from '../../../src/catalog/types.ts';
 import { composeEquityPosition, type VaultLoop } from '../../../src/domain/equity/position.ts';
+import type { OracleBasis } from '../../../src/domain/facts.ts';
 import type { Gap } from '../../../src/domain/freshness/types.ts';
 import type { PositionMarketValues } from '../../../src/domain/market/at-block.ts';
 import { marketsAt } from '../../../src/domain/market/at-block.ts';
@@ -275,16 +276,15 @@ describe('a market at a block', () => {
 });
 
 describe('facts missing in the catalog', () => {
-  const gapsOf = (change: Partial<Market['collateral']>, more: Partial<Market> = {}) => {
+  const gapsOf = (change: Partial<Market['collateral']>, more: Partial<Market> = {}, basis: OracleBasis = 'nav') => {
     const full = { project: 'p', yieldSource: 'y', description: 'd', maturity: 1, underlying: {}, points: {} };
     const of = {
       ...market,
       curator: 'c',
-      oracleType: 't',
       ...more,
       collateral: { ...market.collateral, ...full, ...change },
     };
-    return fieldsOf(staticsOf({ market: of, limits: {} } as never).gaps);
+    return fieldsOf(staticsOf({ market: of, limits: {}, facts: { oracle: { value: { basis } } } } as never).gaps);
   };
 
   test.each<[Partial<Market['collateral']>, readonly string[]]>([
@@ -297,13 +297,16 @@ describe('facts missing in the catalog', () => {
     [{ underlying: undefined, isPt: true }, ['collateral.underlying NOT_MEASURED']],
     [{ underlying: undefined, isPt: false }, ['collateral.underlying NOT_APPLICABLE']],
     [{ points: undefined }, ['pointsIncentive NOT_MEASURED']],
-    [{ points: null }, ['pointsIncentive NONE']],
+    [{ points: { program: null, sourceUrl: '', checkedAtMs: 0 } }, ['pointsIncentive NONE']],
   ])('behavior: %o has the gaps %o', (change, gaps) => {
     expect(gapsOf(change)).toEqual(gaps);
   });
 
   test('behavior: of its market', () => {
     expect(gapsOf({}, { curator: undefined })).toEqual(['curator NOT_APPLICABLE']);
-    expect(gapsOf({}, { oracleType: undefined })).toEqual(['oracle.type NOT_MEASURED']);
+  });
+
+  test.each(['mixed', 'fixed', 'unstated'] as const)('behavior: an oracle whose price is %s has no type', (basis) => {
+    expect(gapsOf({}, {}, basis)).toEqual(['oracle.type NOT_MEASURED']);
   });
 });

@@ -77,6 +77,8 @@ describe('composePosition', () => {
           "yieldFee": "0",
           "yieldFeeUsd": "0.00",
         },
+        "collateralAddress": "0x9D39A5DE30e57443BfF2A8307A4256c8797A3497",
+        "collateralDecimals": 18,
         "collateralSymbol": "sUSDe",
         "collateralUsd": "1069.79",
         "currentLeverage": "3.6",
@@ -89,10 +91,13 @@ describe('composePosition', () => {
           "tier": "good",
           "unwindSizeUsd": "1069.79",
         },
+        "healthFactor": "1.2727",
         "id": 3,
         "liquidated": false,
         "liquidationLtvPct": "91.50",
         "liquidationPrice": "0.840717634973",
+        "loanAddress": "0x6c3ea9036406852006290770BEdFcAbA0e23A0e8",
+        "loanDecimals": 6,
         "loanSymbol": "PYUSD",
         "ltvHeadroomPct": "19.61",
         "ltvPct": "71.89",
@@ -162,7 +167,7 @@ describe('composePosition', () => {
     });
     expect(shown.currentLeverageApyPct).toBe(composed.effectiveCollateralApyPct.toFixed(2));
     expect(shown.gaps).toEqual(
-      ['liquidationPrice', 'priceDropToLiquidationPct'].map((field) =>
+      ['liquidationPrice', 'priceDropToLiquidationPct', 'healthFactor'].map((field) =>
         expect.objectContaining({ field, reason: 'NONE' }),
       ),
     );

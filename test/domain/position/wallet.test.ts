@@ -81,6 +81,14 @@ describe('composeWallet', () => {
     const ltv = new Decimal((sdk.ltv ?? 0n).toString()).shiftedBy(-16);
     expect(found?.stock).toEqual({
       symbol: vault.stock.displaySymbol,
+      address: vault.stock.address,
+      decimals: vault.stock.decimals,
+      debtTokenAddress: vault.depositToken.address,
+      debtTokenDecimals: vault.depositToken.decimals,
+      healthFactor: new Decimal((sdk.healthFactor ?? 0n).toString())
+        .shiftedBy(-18)
+        .decimalPlaces(4, Decimal.ROUND_DOWN)
+        .toFixed(),
       collateral: '20',
       collateralUsd: priceUsd.times(20).toFixed(2),
       priceUsd: priceUsd.toFixed(),

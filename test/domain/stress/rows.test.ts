@@ -193,13 +193,12 @@ describe('rows', () => {
     expect(exitRow({ ...holding, loanUsd: undefined })).toEqual(unknown);
   });
 
-  test('an oracle of a redemption rate does not see a depeg of the loan token, one of a market does, an unknown one the worse', () => {
-    const ltvs = (oracleType: 'nav' | 'market' | undefined) =>
-      rowsOf({ ...holding, market: { ...market, oracleType } }, 'LOAN_PRICE').map(({ ltvPct }) => ltvPct?.toFixed(2));
+  test('an oracle of a redemption rate does not see a move of the loan token, another one is taken to see the worse', () => {
+    const ltvs = (isRate: boolean) =>
+      rowsOf({ ...holding, isRate }, 'LOAN_PRICE').map(({ ltvPct }) => ltvPct?.toFixed(2));
     const today = stressRow(holding, { scenario: 'TODAY' }).ltvPct?.toFixed(2);
-    expect(new Set(ltvs('nav'))).toEqual(new Set([today]));
-    expect(ltvs('market')).toEqual(['64.70', '68.30', '70.46', '71.17', '72.61', '73.33', '75.49', '79.08']);
-    expect(ltvs(undefined)).toEqual([today, today, today, today, '72.61', '73.33', '75.49', '79.08']);
+    expect(new Set(ltvs(true))).toEqual(new Set([today]));
+    expect(ltvs(false)).toEqual([today, today, today, today, '72.61', '73.33', '75.49', '79.08']);
   });
 
   test('without rates the LTVs stay, and values that depend on a rate are unknown', () => {

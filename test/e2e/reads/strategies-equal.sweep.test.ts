@@ -20,12 +20,13 @@ beforeAll(async () => {
       for (const source of SOURCES) world.upstreams.faults.set(source, { kind: 'status', status: 500 });
       const path = world.overrides.env.CATALOG_OVERLAY ?? '';
       const overlay: Json[] = JSON.parse(await readFile(path, 'utf8'));
-      const points = { program: 'Sats', perDayPerCollateralToken: 20 };
+      const evidence = { sourceUrl: 'https://points.example/sats', checkedOn: '2026-11-01' };
+      const points = { program: 'Sats', perDayPerCollateralToken: 20, ...evidence };
       overlay.push({
         chainId: 1,
         complete: [
           { symbol: 'sUSDe', points },
-          { symbol: 'syrupUSDC', points: null },
+          { symbol: 'syrupUSDC', points: { program: null, ...evidence } },
         ],
       });
       await writeFile(`${path}.points`, JSON.stringify(overlay));

@@ -11,6 +11,7 @@ import { WARNED } from '../reads/strategy-contract.ts';
 const UNITS = {
   seconds: (at: string) => Date.parse(at) / 1_000,
   milliseconds: (at: string) => Date.parse(at),
+  day: (at: string) => at.slice(0, 10),
   ratioOfPct: (pct: string) => new BigNumber(pct).shiftedBy(-2).toNumber(),
   ratioOfBps: (bps: string) => new BigNumber(bps).shiftedBy(-4).toNumber(),
   /** Kinds of issues in the case of the contract. */

@@ -17,16 +17,16 @@ const DEPOSIT = `deposit { depositToken { address symbol decimals } depositAmoun
   stock { token { address symbol } priceUsd minReceived expectedReceived requestedLtvPct ltvPct maxLtvPct liquidationLtvPct liquidationPriceUsd priceDropToLiquidationPct borrowAmount borrowApyPct borrowApyBeforePct swapSource priceImpactPct combined { collateralAmount debtAmount ltvPct liquidationPriceUsd priceDropToLiquidationPct } }
   yieldLeg { strategyId collateralToken { displaySymbol } collateralIn minCollateralIn leverage ltvPct liquidationLtvPct amountFlashLoan depositBasis leverageApyPct leverageApyBeforePct swapSource priceImpactPct oraclePriceAsOf } }`;
 const AGES = 'freshness { borrow { asOf staleAfterSec staleForSec } oracle { asOf staleAfterSec staleForSec }';
-const POSITION = `positionIndex positionId chainId strategyId status open liquidated collateralToken { displaySymbol } loanToken { symbol }
-  collateralAmount netCollateralAmount debtAmount ltvPct liquidationLtvPct ltvHeadroomPct leverage netValueUsd leverageApyPct depositBasis liquidationPrice priceDropToLiquidationPct
+const POSITION = `positionIndex positionId chainId strategyId status open liquidated collateralToken { displaySymbol address decimals } loanToken { symbol address decimals }
+  collateralAmount netCollateralAmount debtAmount ltvPct liquidationLtvPct ltvHeadroomPct healthFactor leverage netValueUsd leverageApyPct depositBasis liquidationPrice priceDropToLiquidationPct
   closeNow { yieldFee paysOut pnlBeforeFee pnlAfterFee yieldFeeUsd paysOutUsd pnlBeforeFeeUsd pnlAfterFeeUsd } manualMode
   exitLiquidity { tier cleanExitSizeUsd unwindSizeUsd exceedsCleanExitSize noSwapRoute } readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }`;
 const RESULT =
   'depositedUsd returnedUsd netValueUsd badDebtUsd divergentUsd baseResultUsd incentivesUsd totalUsd yieldFeeUsd baseResultAfterFeeUsd totalAfterFeeUsd returnOnEquityPct';
 const LIVE_POSITION = `${POSITION} openedAt explorerLinks { walletUrl proxyUrl blockUrl } pnl { ${RESULT} } manualModeCalls ${CALL} ${AGES} collateralApy { asOf staleAfterSec staleForSec } }`;
-const VAULT = `strategyId chainId curator stockToken { displaySymbol } yieldLoopMatch yieldPositionIds netValueUsd netApyPct readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }
-  stock { collateralAmount collateralUsd priceUsd debtAmount ltvPct liquidationLtvPct ltvHeadroomPct liquidationPriceUsd priceDropToLiquidationPct borrowApyPct }`;
-const LIVE_VAULT = `${VAULT} ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
+const VAULT = `strategyId chainId curator stockToken { displaySymbol address decimals } depositToken { address decimals } yieldLoopMatch yieldPositionIds netValueUsd netApyPct readAt { blockNumber blockAt } oraclePriceAsOf warnings { code field value message }
+  stock { collateralAmount collateralUsd priceUsd debtAmount ltvPct liquidationLtvPct ltvHeadroomPct healthFactor liquidationPriceUsd priceDropToLiquidationPct borrowApyPct }`;
+const LIVE_VAULT = `${VAULT} pnl { ${RESULT} } ${AGES} } yieldLoops { ${LIVE_POSITION} }`;
 
 /** Names of estimated fields, anywhere in an answer. */
 const ESTIMATED: readonly Name[] = [
@@ -76,6 +76,11 @@ const DEPOSITED: readonly Name[] = [
 ];
 const POSITIONS: readonly Name[] = [
   [/collateralSymbol$/, 'collateralToken.displaySymbol'],
+  [/(collateral|loan)Address$/, '$1Token.address'],
+  [/(collateral|loan)Decimals$/, '$1Token.decimals'],
+  [/stock\.debtTokenAddress$/, 'depositToken.address'],
+  [/stock\.debtTokenDecimals$/, 'depositToken.decimals'],
+  [/stock\.(address|decimals)$/, 'stockToken.$1'],
   [/loanSymbol$/, 'loanToken.symbol'],
   [/amountLeveragedCollateral$/, 'collateralAmount'],
   [/netCollateral$/, 'netCollateralAmount'],
@@ -229,7 +234,8 @@ function itemOf(item: Json): Json {
   const { equityPosition, vaultId: strategyId, chainId, stockToken, vaultStatus: status, vaultPnl: pnl, loops } = item;
   const yieldLoops = loops.nodes.map(loopOf);
   const dbDrift = yieldLoops.find((loop: Json) => loop.dbDrift)?.dbDrift;
-  return { kind: 'equity', ...equityPosition, strategyId, chainId, stockToken, status, pnl, yieldLoops, dbDrift };
+  const own = { strategyId, chainId, stockToken: { ...equityPosition?.stockToken, ...stockToken } };
+  return { kind: 'equity', ...equityPosition, ...own, status, pnl, yieldLoops, dbDrift };
 }
 /** A portfolio with its items grouped by kind, as in /v1. */
 async function portfolioOf(service: TestService, { wallet, items, unresolvedRows, ...rest }: Json): Promise<Json> {

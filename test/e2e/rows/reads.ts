@@ -172,6 +172,26 @@ const BORROW: Kind = ['borrowApyHistory', 'BORROW_APY', 'y', 'ratioOfPct'];
 const COLLATERAL: Kind = ['collateralApyHistory', 'COLLATERAL_APY', 'apy'];
 const INCENTIVE: Kind = ['borrowIncentiveHistory', 'BORROW_INCENTIVE_APR', 'apr'];
 
+const marketSeries: Row = {
+  ask: async (service, { params, query: { metric, from, to, resolution = 'day' } = {} as never }) => {
+    const fields =
+      'marketId chainId metric resolution fromAt toAt freshness { asOf status } points { at value } gaps(fields: ["points"]) { reason message }';
+    const { market } = await dataOf(
+      service,
+      `query ($id: MarketId!, $metric: MarketMetric!, $fromAt: DateTime, $toAt: DateTime, $resolution: HistoryResolution!) { market(id: $id) { series(metric: $metric, fromAt: $fromAt, toAt: $toAt, resolution: $resolution) { ${fields} } } }`,
+      { id: params?.id, metric: metric?.toUpperCase(), fromAt: from, toAt: to, resolution: resolution.toUpperCase() },
+    );
+    return market.series;
+  },
+  names: [
+    ...AGED,
+    [/^id$/, 'marketId'],
+    [/^(from|to)$/, '$1At'],
+    [/^history\./, 'points.'],
+    [/^gap\./, 'gaps.0.'],
+    [/(\d+)\.ts$/, '$1.at', 'milliseconds'],
+  ],
+};
 const leveragedHistory: Row = {
   ask: async (service, { params, query }) => {
     const { strategy } = await dataOf(
@@ -250,6 +270,37 @@ const stableApy: Row = {
   ],
 };
 
+const tvlHistory: Row = {
+  ask: async (service, example) =>
+    (
+      await dataOf(
+        service,
+        'query ($chainIds: [ChainId!]) { tvlHistory(chainIds: $chainIds) { chainIds resolution fromAt toAt freshness { asOf status } points { at tvlUsd grossTvlUsd borrowedUsd } gaps(fields: ["points"]) { reason message } } }',
+        chainsOf(example),
+      )
+    ).tvlHistory,
+  names: [
+    ...AGED,
+    [/^(from|to)$/, '$1At'],
+    [/^history\./, 'points.'],
+    [/^gap\./, 'gaps.0.'],
+    [/(\d+)\.ts$/, '$1.at', 'milliseconds'],
+  ],
+};
+/** Each question is a call itself, so the counts are compared in the tests of usage. */
+const usage: Row = {
+  ask: async (service, { query }) =>
+    (
+      await dataOf(service, 'query ($days: Int!) { usage(days: $days) { tier fromAt usageDays { startAt } } }', {
+        days: Number(query?.days ?? 30),
+      })
+    ).usage,
+  names: [
+    [/^from$/, 'fromAt'],
+    [/days\.(\d+)\.day$/, 'usageDays.$1.startAt', 'day'],
+  ],
+  restOnly: [[/\.(calls|points|refusals) = /, 'the questions themselves are counted']],
+};
 const SUMS = 'tvlUsd grossTvlUsd borrowedUsd badDebtUsd divergentUsd positionCount userCount';
 const tvl: Row = {
   ask: async (service) =>
@@ -338,10 +389,13 @@ export const READ_ROWS: Readonly<Record<string, Row>> = {
   '/v1/collateral/{id}/apy-history': history(COLLATERAL),
   '/v1/markets/{id}/incentive-history': history(INCENTIVE),
   '/v1/strategies/{id}/leveraged-apy-history': leveragedHistory,
+  '/v1/markets/{id}/series': marketSeries,
   '/v1/strategies/{id}/stress': stress,
   '/v1/best-strategies': best,
   '/v1/stable-apy': stableApy,
   '/v1/tvl': tvl,
+  '/v1/tvl/history': tvlHistory,
+  '/v1/partner/usage': usage,
   '/v1/prices': prices,
   '/v1/prices/chart': chart,
   '/v1/prices/ohlcv': candles,

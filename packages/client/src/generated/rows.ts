@@ -97,6 +97,32 @@ export const ROWS = {
       ]
     }
   },
+  "tvlHistory": {
+    "method": "GET",
+    "path": "/v1/tvl/history",
+    "pathNames": [],
+    "queryNames": [
+      "chainId",
+      "from",
+      "to",
+      "resolution"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "chainIds",
+        "resolution",
+        "from",
+        "to",
+        "history",
+        "asOf",
+        "stale"
+      ]
+    }
+  },
   "appMarkets": {
     "method": "GET",
     "path": "/v1/app/markets",
@@ -240,6 +266,37 @@ export const ROWS = {
       "200": [
         "id",
         "leverage",
+        "history",
+        "asOf",
+        "stale"
+      ]
+    }
+  },
+  "marketSeries": {
+    "method": "GET",
+    "path": "/v1/markets/{id}/series",
+    "pathNames": [
+      "id"
+    ],
+    "queryNames": [
+      "chainId",
+      "metric",
+      "from",
+      "to",
+      "resolution"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "id",
+        "chainId",
+        "metric",
+        "resolution",
+        "from",
+        "to",
         "history",
         "asOf",
         "stale"
@@ -912,6 +969,25 @@ export const ROWS = {
     "answers": {
       "200": [
         "delivery"
+      ]
+    }
+  },
+  "usage": {
+    "method": "GET",
+    "path": "/v1/partner/usage",
+    "pathNames": [],
+    "queryNames": [
+      "days"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "tier",
+        "from",
+        "days"
       ]
     }
   },

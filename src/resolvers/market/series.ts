@@ -1,0 +1,27 @@
+import type { Market } from '../../catalog/types.ts';
+import type { HistoryKind } from '../../loaders/history.ts';
+import type { AppContext } from '../common/context.ts';
+import { type HistoryArgs, type RateHistoryRow, readHistory } from './histories.ts';
+
+/** A value of a market that people compare over time, by the name of its record. */
+const METRICS = {
+  borrow_apy: 'borrowApy',
+  utilization: 'utilization',
+  liquidity: 'liquidity',
+  collateral_price: 'collateralPrice',
+} as const satisfies Readonly<Record<string, HistoryKind>>;
+export type MarketMetric = keyof typeof METRICS;
+
+/** A metric of a market over time; `ratePct` of its points is the value in the unit of the metric. */
+export interface SeriesRow extends RateHistoryRow<HistoryKind> {
+  readonly metric: MarketMetric;
+}
+
+/** Read a metric of a market over time. @throws BadRequestError, UpstreamUnavailableError */
+export async function readSeries(
+  market: Market,
+  { metric, ...args }: HistoryArgs & { readonly metric: MarketMetric },
+  ctx: AppContext,
+): Promise<SeriesRow> {
+  return { ...(await readHistory(METRICS[metric], market, args, ctx)), metric };
+}
