@@ -111,6 +111,9 @@ const MINUTE = new Intl.DateTimeFormat('en', {
 export const day = (ms: number): string => DAY.format(ms);
 export const minute = (ms: number): string => `${MINUTE.format(ms)} UTC`;
 
+const CLOCK = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' });
+export const clock = (ms: number): string => CLOCK.format(ms);
+
 /** How long ago a value was measured: `12 minutes`. */
 export function age(seconds: number): string {
   const steps: readonly (readonly [number, string])[] = [

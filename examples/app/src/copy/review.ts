@@ -1,6 +1,6 @@
 import type { Plan, PlanProof } from '../client.ts';
 import { amount, fromUnits, ltv, percent } from './numbers.ts';
-import { type ActionName, actionTitle, readable, symbolAt, tokenAt } from './words.ts';
+import { readable, stepName, symbolAt, tokenAt } from './words.ts';
 
 type Proof = PlanProof;
 type Verified = Proof['spendsAtMost'][number];
@@ -20,17 +20,20 @@ export function reviewOf(proof: Proof): Review {
   const { chainId, owner } = proof;
   const text = ({ token, amount: units, text: exact }: Verified) => amountOf(chainId, token, units, exact);
   const sentences = proof.sentences.map((sentence) =>
-    readable(sentence, chainId, owner).replaceAll('its owner', 'your wallet'),
+    readable(sentence, chainId, owner).replaceAll('its owner', 'your wallet').replace(' of your wallet with', ' with'),
   );
   const { position, swapsLoseAtMost: loss, highCost } = proof;
   const row = (name: string, value: string | undefined): readonly (readonly [string, string])[] =>
     value === undefined ? [] : [[name, value]];
-  const all = (amounts: readonly Verified[]) => (amounts.length === 0 ? 'nothing' : amounts.map(text).join(' and '));
   return {
     effects: sentences.filter((sentence) => !ABOUT_ALL.test(sentence) && !ABOUT_RIGHTS.test(sentence)),
     facts: [
-      ...row('Your wallet pays at most', all(proof.spendsAtMost)),
-      ...row('Your wallet receives at least', all(proof.receivesAtLeast)),
+      ...(proof.spendsAtMost.length === 0
+        ? row('Your wallet pays', 'nothing')
+        : row('Your wallet pays at most', proof.spendsAtMost.map(text).join(' and '))),
+      ...(proof.receivesAtLeast.length === 0
+        ? []
+        : row('Your wallet receives at least', proof.receivesAtLeast.map(text).join(' and '))),
       ...row('LTV at most', position && ltv(position.ltvAtMostPct)),
       ...row('Swaps lose at most', loss && `${text(loss.amount)}${shareOf(loss.ofEquityPct)}`),
       ...row('Expected cost is high', highCost && `${text(highCost.amount)}${shareOf(highCost.ofEquityPct)}`),
@@ -84,6 +87,6 @@ export function stepsOf(plan: Plan): readonly string[] {
     }
     if (data.startsWith(AUTHORIZE))
       return REVOKED.test(data) ? 'Take the right of the router back' : 'Let the router act once';
-    return actionTitle((plan.action ?? '') as ActionName) || 'Send the transaction';
+    return stepName(plan.action);
   });
 }

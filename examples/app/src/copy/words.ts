@@ -26,6 +26,20 @@ const ACTIONS = {
 } as const;
 export type ActionName = keyof typeof ACTIONS;
 
+/** The call of an action, as a step that is signed. */
+const STEPS: Readonly<Record<string, string>> = {
+  open_leverage: 'Open the position',
+  add_collateral: 'Add the collateral',
+  repay: 'Repay the debt',
+  increase_leverage: 'Increase the leverage',
+  borrow: 'Borrow',
+  remove_collateral: 'Withdraw the collateral',
+  close: 'Sell and repay',
+  equity_deposit: 'Deposit into the vault',
+  equity_exit: 'Sell and repay',
+};
+export const stepName = (action: string | undefined): string => STEPS[action ?? ''] ?? 'Send the transaction';
+
 const actionOf = (name: string): readonly [string, string] => ACTIONS[name as ActionName] ?? ['Review a request', ''];
 export const actionTitle = (name: string): string => actionOf(name)[0];
 export const actionHint = (name: string): string => actionOf(name)[1];

@@ -1,5 +1,5 @@
 import UPlot from 'uplot';
-import { day, minute } from '../copy/index.ts';
+import { clock, day, minute } from '../copy/index.ts';
 import { el, svg } from '../dom.ts';
 
 export interface Series {
@@ -16,7 +16,7 @@ export interface Chart {
   say(text: string): void;
 }
 
-const HEIGHT = 220;
+const HEIGHT = 210;
 const DAY_MS = 86_400_000;
 
 /** How values are written. */
@@ -49,14 +49,14 @@ export function lineChart(title: string, format: Format, signal: AbortSignal): C
   const point = (index: number | null | undefined) => {
     const [ms, number] = shown.points[index ?? shown.points.length - 1] ?? [];
     if (ms === undefined || number === undefined) return;
-    at.textContent = index === null || index === undefined ? `Now, ${timeText(ms)}` : timeText(ms);
+    at.textContent = timeText(ms);
     value.textContent = format.value(number);
   };
   const draw = () => {
     plot?.destroy();
     place.replaceChildren();
     if (shown.points.length < 2 || place.clientWidth === 0) return;
-    plot = new UPlot(optionsOf(place, format, timeText, point), dataOf(shown), place);
+    plot = new UPlot(optionsOf(place, format, point), dataOf(shown), place);
   };
   node.addEventListener('keydown', (event) => {
     const step = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
@@ -115,7 +115,6 @@ function summaryOf(
 function optionsOf(
   place: HTMLElement,
   format: Format,
-  timeText: (ms: number) => string,
   point: (index: number | null | undefined) => void,
 ): UPlot.Options {
   const styles = getComputedStyle(place);
@@ -128,19 +127,28 @@ function optionsOf(
     legend: { show: false },
     padding: [8, 12, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: color('--accent') } },
+    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: { x: { time: true }, y: { range: (_, low, high) => rangeOf(low, high) } },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        space: 110,
-        values: (_, ticks) => ticks.map((seconds) => timeText(seconds * 1_000)),
+        size: 28,
+        space: 70,
+        values: (_, ticks) => tickTexts(ticks),
       },
       { ...axis, size: 66, space: 44, values: (_, ticks) => ticks.map(format.tick) },
     ],
     series: [{}, { stroke: color('--accent'), width: 2, fill: color('--tint'), points: { show: false } }],
     hooks: { setCursor: [({ cursor }) => point(cursor.idx)] },
   };
+}
+
+/** Days, or hours of a short past. */
+function tickTexts(ticks: readonly number[]): string[] {
+  const isShort = (ticks[1] ?? 0) - (ticks[0] ?? 0) < 86_400;
+  const texts = ticks.map((seconds) => (isShort ? clock(seconds * 1_000) : day(seconds * 1_000)));
+  return texts.map((text, i) => (text === texts[i - 1] ? '' : text));
 }
 
 /** With zero where it is near, and never so narrow that noise looks like a fall. */

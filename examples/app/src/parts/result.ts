@@ -1,5 +1,5 @@
 import type { RowAnswer } from '../client.ts';
-import { amount, leverage, ltv, percent, readable, signedUsd, usd } from '../copy/index.ts';
+import { amount, leverage, ltv, percent, readable, signedPercent, signedUsd, usd } from '../copy/index.ts';
 import { el, facts, type Row } from '../dom.ts';
 import { type LtvLimits, ltvBar } from './ltv-bar.ts';
 
@@ -27,7 +27,7 @@ export function compared(before: Side | undefined, after: Side, pair: Pair, limi
     ['LTV', ({ ltv: value }) => (value === null ? 'none' : ltv(value))],
     ['Leverage', (side) => leverage(leverageAt(side.ltv))],
     ['Net APY', ({ apyPct }) => percent(apyPct)],
-    ['Price fall to liquidation', ({ liquidation }) => (liquidation === null ? 'none' : percent(liquidation?.dropPct))],
+    ['Fall to liquidation', ({ liquidation }) => (liquidation === null ? 'none' : percent(liquidation?.dropPct))],
     ['Collateral', ({ collateralAmount }) => amount(collateralAmount, pair.collateral)],
     ['Debt', ({ debtAmount }) => amount(debtAmount, pair.loan)],
   ];
@@ -99,6 +99,7 @@ export function managedNodes(found: Simulated, pair: Pair, limits: LtvLimits): r
 /** A profit or loss with its color. */
 export function gain(usdValue: string | undefined, pct?: string | null): HTMLElement {
   const number = Number(usdValue ?? 0);
-  const text = `${signedUsd(usdValue)}${pct === undefined || pct === null ? '' : ` (${percent(pct)})`}`;
-  return el('span', { class: usdValue === undefined || number === 0 ? '' : number > 0 ? 'up' : 'down' }, text);
+  const share = usdValue === undefined || pct === undefined || pct === null ? null : el('span', {}, signedPercent(pct));
+  const direction = usdValue === undefined || number === 0 ? '' : number > 0 ? 'up' : 'down';
+  return el('div', { class: `gain ${direction}` }, signedUsd(usdValue), share);
 }

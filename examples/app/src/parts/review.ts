@@ -184,10 +184,11 @@ function stepList(names: readonly string[]): StepList {
 
 function doneNodes({ outcome }: Execution, chainId: number): readonly Node[] {
   const opened = outcome.positions.at(-1);
+  const place = opened === undefined ? '' : `#/positions/${chainId}/${opened.index}`;
   const link =
-    opened === undefined
+    place === '' || location.hash.startsWith(place)
       ? el('a', { href: '#/positions' }, 'See your positions')
-      : el('a', { href: `#/positions/${chainId}/${opened.index}` }, 'See the position');
+      : el('a', { href: place }, 'See the position');
   return [
     el(
       'div',

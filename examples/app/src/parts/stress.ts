@@ -21,22 +21,22 @@ const NAMES: Partial<Record<Row['scenario'], string>> = {
 
 const COLUMNS = ['Change', 'LTV', 'Points left', 'Your money', 'Net APY', 'Ended by'];
 
+export interface StressOf {
+  /** The leverage, or the LTV of a vault, in words. */
+  readonly level: string;
+  readonly equityUsd: string;
+  readonly isVault: boolean;
+}
+
 /** What a person gets from a table of stress for a deposit of that size and leverage. */
-export function stressNodes(
-  stress: Table,
-  of: { readonly leverage: number; readonly equityUsd: string },
-): readonly Node[] {
+export function stressNodes(stress: Table, of: StressOf): readonly Node[] {
   const drop = stress.dropToLiquidationPct;
   const first =
     drop === null
       ? 'It has no debt to be liquidated for.'
-      : `It is liquidated when the price of the collateral falls by ${percent(drop)}.`;
+      : `${of.isVault ? 'Its yield loop' : 'It'} is liquidated when the price of ${of.isVault ? 'its' : 'the'} collateral falls by ${percent(drop)}.`;
   return [
-    el(
-      'p',
-      { 'data-stress': '' },
-      `A deposit of ${usd(of.equityUsd)} at ${leverage(of.leverage)}. ${first} ${recordOf(stress)}`,
-    ),
+    el('p', { 'data-stress': '' }, `A deposit of ${usd(of.equityUsd)} at ${of.level}. ${first} ${recordOf(stress)}`),
     ...GROUPS.map(({ name, scenarios }) =>
       groupOf(
         name,
@@ -103,7 +103,7 @@ function verdictOf(rows: readonly Row[]): string {
   if (stuck)
     return stuck.scenario === 'NO_EXIT' ? 'no way out without a buyer' : `no way out from ${changeOf(stuck)} on`;
   const carried = mildest(ends('CARRY'));
-  if (carried) return `${endOf(carried)} at ${changeOf(carried)}`;
+  if (carried) return `liquidated by ${endOf(carried)} at ${changeOf(carried)}`;
   return rows.some(({ endsBy }) => endsBy === undefined) ? 'not known' : 'survives all of these';
 }
 
@@ -121,7 +121,7 @@ function signed(value: string): string {
 function endOf({ endsBy, liquidationIn }: Row): string {
   if (endsBy === 'CARRY')
     return liquidationIn?.days
-      ? `interest, in ${Math.round(Number(liquidationIn.days)).toLocaleString('en')} days`
+      ? `interest in ${Math.round(Number(liquidationIn.days)).toLocaleString('en')} days`
       : 'interest';
   if (endsBy === undefined) return 'not known';
   return { LIQUIDATION: 'liquidation', NO_EXIT: 'no way out', NOTHING: 'nothing' }[endsBy];

@@ -28,3 +28,15 @@ export async function followWallet(
     if (!signal.aborted) write(state, `Not live: ${lost()}. Reload the page to read again.`);
   }
 }
+
+/** The past of a wallet follows its transactions by some seconds. */
+const AFTER_MS = [0, 3_000, 9_000];
+
+/** Read again after a transaction, until its traces can be there. */
+export async function readSoon(read: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  for (const ms of AFTER_MS) {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    if (signal.aborted) return;
+    await read().catch(() => undefined);
+  }
+}

@@ -8,7 +8,7 @@ import { ltvBar } from '../parts/ltv-bar.ts';
 import { gain } from '../parts/result.ts';
 import { loading, staleNote } from '../parts/state.ts';
 import { type StrategyFacts, strategyFacts } from '../queries.ts';
-import { followWallet } from './live.ts';
+import { followWallet, readSoon } from './live.ts';
 import { healthText, pairOf } from './positions.ts';
 import type { ChainId, View, ViewContext } from './view.ts';
 
@@ -53,6 +53,7 @@ export const positionView: View = async (context) => {
     if (now === undefined || signal.aborted) return;
     position = now;
     show(now);
+    if (now.status !== 'open') actions?.end();
     await past.read();
   };
   const actions =
@@ -60,13 +61,13 @@ export const positionView: View = async (context) => {
       ? null
       : actionPanel(context, () => position as Position, found, again);
   place(
-    el('p', { class: 'back' }, el('a', { href: '#/positions' }, '← Positions')),
+    el('div', { class: 'back' }, el('a', { href: '#/positions' }, '← Positions'), state),
     el(
       'div',
       { class: 'sides' },
       head,
       actions?.node ?? endedNode(position),
-      el('div', { class: 'rest' }, numbers, past.node, state),
+      el('div', { class: 'rest' }, numbers, past.node),
     ),
   );
   const asked = query.get('action') as ActionName | null;
@@ -192,7 +193,7 @@ function actionPanel(context: ViewContext, position: () => Position, found: Stra
         position: position(),
         facts: found,
         signal,
-        onDone: () => void again().catch(() => undefined),
+        onDone: () => void readSoon(again, context.signal),
       }),
     );
   };
@@ -208,5 +209,6 @@ function actionPanel(context: ViewContext, position: () => Position, found: Stra
     el('div', { class: 'tabs', role: 'group', 'aria-label': 'Actions' }, ...tabs.values()),
     place,
   );
-  return { node, choose };
+  const end = () => node.querySelector('.tabs')?.remove();
+  return { node, choose, end };
 }

@@ -23,7 +23,7 @@ export const positionsView: View = async (context) => {
     list.replaceChildren(...shownOf(context, answers, missing, limits));
   };
   await read();
-  place(title, state, list);
+  place(el('div', { class: 'bar-under' }, title, state), list);
   void followWallet(context, state, read);
 };
 
@@ -96,7 +96,7 @@ function shownOf(
     ...[...rights, ...gone, old].filter((node) => node !== null),
     facts([
       ['Value of everything', el('span', { class: 'big' }, usd(sumOf(values)))],
-      ['Profit or loss of the open loops', el('span', { class: 'big' }, gain(sumOf(results)))],
+      ['Profit or loss', el('span', { class: 'big' }, gain(sumOf(results)))],
       ['Open', el('span', { class: 'big' }, String(open.length + vaults.length))],
     ]),
     el(

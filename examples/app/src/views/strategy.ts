@@ -25,14 +25,13 @@ export const strategyView: View = async (context) => {
     max: strategy.ltvPct?.max,
     liquidation: strategy.ltvPct?.liquidation,
   };
-  const isVault = strategy.equityVault !== undefined && strategy.equityVault !== null;
+  const isVault = isVaultOf(strategy);
   const rate = el('b', { id: 'rate' });
   const at = el('span', { class: 'muted', id: 'rate-at' });
   const headline = (pct: string | undefined, leverageNow: number) => {
     write(rate, percent(pct));
     rate.classList.toggle('down', Number(pct ?? 0) < 0);
-    const of = isVault ? `an LTV of ${ltv((leverageNow - 1) * 100)}` : leverage(leverageNow);
-    write(at, `net APY at ${of}`);
+    write(at, `net APY at ${levelText(strategy, leverageNow)}`);
   };
   const followers = followersOf(context, strategy);
   const form: StrategyForm = {
@@ -82,6 +81,12 @@ export const strategyView: View = async (context) => {
   );
 };
 
+const isVaultOf = ({ id }: Strategy): boolean => id.startsWith('equity-');
+
+/** The leverage of a loop, or the LTV of a vault's stock that it stands for. */
+const levelText = (strategy: Strategy, leverageNow: number): string =>
+  isVaultOf(strategy) ? `an LTV of ${ltv((leverageNow - 1) * 100)}` : leverage(leverageNow);
+
 function feeOf({ fees }: Strategy): readonly [string, string] {
   const isOnDeposit = Number(fees?.depositFeePct ?? 0) > 0;
   return isOnDeposit ? ['Fee on deposit', percent(fees?.depositFeePct)] : ['Fee on yield', percent(fees?.yieldFeePct)];
@@ -121,6 +126,7 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
   const mean = el('p', { class: 'muted' });
   const stress = el('div', {}, loading('the bad days', 4));
   const { id } = strategy;
+  const isVault = isVaultOf(strategy);
   const chainId = strategy.chainId as ChainId;
   let running = new AbortController();
   let last = '';
@@ -133,7 +139,7 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
       );
       if (own.aborted) return;
       const points = history.map(({ ts, apy }) => [ts, Number(apy)] as const);
-      chart.show({ name: `Net APY at ${leverage(leverageNow)}`, points });
+      chart.show({ name: `Net APY at ${levelText(strategy, leverageNow)}`, points });
       const sum = points.reduce((total, [, value]) => total + value, 0);
       write(
         mean,
@@ -150,7 +156,9 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
       const answer = await client.strategyStress({ id, chainId, leverage: filled, equityUsd }, { signal: own });
       if (own.aborted) return;
       const open = new Set([...stress.querySelectorAll('details[open] .group')].map(({ textContent }) => textContent));
-      stress.replaceChildren(...stressNodes(answer.stress, { leverage: leverageNow, equityUsd }));
+      stress.replaceChildren(
+        ...stressNodes(answer.stress, { level: levelText(strategy, leverageNow), equityUsd, isVault }),
+      );
       for (const details of stress.querySelectorAll('details')) {
         details.open = open.has(details.querySelector('.group')?.textContent ?? '');
       }
@@ -174,8 +182,7 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
       const equityUsd = found?.equityUsd ?? USUAL_EQUITY;
       // The leverage that the swaps lead to: the form and the bad days speak of one position.
       const ltvNow = Number(found?.ltvPct) / 100;
-      const isLoop = !strategy.id.startsWith('equity-');
-      const filled = found === undefined ? String(leverageNow) : (isLoop ? 1 / (1 - ltvNow) : 1 + ltvNow).toFixed(4);
+      const filled = found === undefined ? String(leverageNow) : (isVault ? 1 + ltvNow : 1 / (1 - ltvNow)).toFixed(4);
       const key = `${leverageNow} ${equityUsd} ${filled}`;
       if (key === last) return;
       const isLeverage = !last.startsWith(`${leverageNow} `);

@@ -7,7 +7,7 @@ import { eventList } from '../parts/events.ts';
 import { ltvBar } from '../parts/ltv-bar.ts';
 import { loading, staleNote } from '../parts/state.ts';
 import { type StrategyFacts, strategyFacts } from '../queries.ts';
-import { followWallet } from './live.ts';
+import { followWallet, readSoon } from './live.ts';
 import type { ChainId, View, ViewContext } from './view.ts';
 
 const POINTS = 60;
@@ -58,7 +58,7 @@ export const vaultView: View = async (context) => {
   };
   show(vault);
   place(
-    el('p', { class: 'back' }, el('a', { href: '#/positions' }, '← Positions')),
+    el('div', { class: 'back' }, el('a', { href: '#/positions' }, '← Positions'), state),
     el(
       'div',
       { class: 'sides' },
@@ -67,7 +67,7 @@ export const vaultView: View = async (context) => {
         vault,
         symbol: known?.loan.symbol ?? '',
         signal,
-        onDone: () => void again().catch(() => undefined),
+        onDone: () => void readSoon(again, signal),
       }),
       el(
         'div',
@@ -80,7 +80,6 @@ export const vaultView: View = async (context) => {
           chart.node,
           events,
         ),
-        state,
       ),
     ),
   );
