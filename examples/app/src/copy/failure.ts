@@ -7,7 +7,6 @@ import {
   RateLimitedError,
   ServiceError,
   TimeoutError,
-  UnprovenError,
 } from '../client.ts';
 import { amount, fromUnits, leverage, ltv } from './numbers.ts';
 import { readable, tokenAt } from './words.ts';
@@ -18,6 +17,8 @@ export interface Failure {
   readonly next: string;
   /** Whether something of the plan was sent: it must not be sent again without a look. */
   readonly isSent: boolean;
+  /** Whether the same request may succeed later. */
+  readonly canRetry: boolean;
 }
 
 type Words = readonly [what: string, next: string];
@@ -74,6 +75,9 @@ const WORDS: Readonly<Record<string, Words>> = {
   internal: ['The service failed.', 'Try again in a minute.'],
 };
 
+/** What was asked for has to change. */
+const ASKED: readonly string[] = ['bad_request', 'conflict', 'not_found'];
+
 const UNKNOWN_FAILURE: Words = ['Something went wrong.', 'Try again. If it happens again, reload the page.'];
 
 export function failureOf(error: unknown, chainId?: number): Failure {
@@ -81,7 +85,8 @@ export function failureOf(error: unknown, chainId?: number): Failure {
   const [what, next] = wordsOf(error, chainId);
   // A refusal after a first step: that step stays done.
   const isRest = isSent && error instanceof ExecutionError && error.code !== 'reverted' && next !== LOOK;
-  return { what, next: isRest ? `The steps that are done stay done. ${REVIEW}` : next, isSent };
+  const canRetry = !(error instanceof PageError) && !(error instanceof ServiceError && ASKED.includes(error.code));
+  return { what, next: isRest ? `The steps that are done stay done. ${REVIEW}` : next, isSent, canRetry };
 }
 
 function wordsOf(error: unknown, chainId: number | undefined): Words {
@@ -96,10 +101,6 @@ function wordsOf(error: unknown, chainId: number | undefined): Words {
   }
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
     return ['The service does not answer.', 'Check your connection, then try again.'];
-  }
-  if (error instanceof UnprovenError) {
-    const [what, next] = WORDS.unproven ?? UNKNOWN_FAILURE;
-    return [what, next];
   }
   if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) {
     return requestWords(error, chainId);

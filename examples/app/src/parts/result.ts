@@ -1,4 +1,4 @@
-import type { RowAnswer } from '../client.ts';
+import type { Position, RowAnswer } from '../client.ts';
 import { amount, leverage, ltv, percent, readable, signedPercent, signedUsd, usd } from '../copy/index.ts';
 import { el, facts, type Row } from '../dom.ts';
 import { type LtvLimits, ltvBar } from './ltv-bar.ts';
@@ -94,6 +94,14 @@ export function managedNodes(found: Simulated, pair: Pair, limits: LtvLimits): r
     facts(lines, 'lines'),
     ...issueNotes(found.issues, chainId),
   ];
+}
+
+/** The result of a position: of its past where its books have a gap, else without the incentives that are not known. */
+export function resultRow({ pnl }: Position, ofPast?: string): Row {
+  if (pnl?.totalAfterFeeUsd !== undefined) return ['Profit or loss', gain(pnl.totalAfterFeeUsd, pnl.returnOnEquityPct)];
+  if (ofPast !== undefined) return ['Profit or loss', gain(ofPast)];
+  const base = pnl?.baseResultAfterFeeUsd;
+  return [base === undefined ? 'Profit or loss' : 'Result without incentives', gain(base)];
 }
 
 /** A profit or loss with its color. */

@@ -13,12 +13,12 @@ export function loading(what: string, lines = 3): HTMLElement {
 
 /** What failed and what to do next, with a button that does it. */
 export function failed(error: unknown, retry?: () => void, chainId?: number): HTMLElement {
-  const { what, next } = failureOf(error, chainId);
+  const { what, next, canRetry } = failureOf(error, chainId);
   return el(
     'div',
     { class: 'note bad', role: 'alert' },
     el('p', {}, el('strong', {}, what), ' ', next),
-    retry === undefined ? null : button('Try again', { class: 'plain' }, retry),
+    retry === undefined || !canRetry ? null : button('Try again', { class: 'plain' }, retry),
   );
 }
 

@@ -5,7 +5,7 @@ import { manageForm } from '../forms/manage.ts';
 import { lineChart } from '../parts/chart.ts';
 import { eventList } from '../parts/events.ts';
 import { ltvBar } from '../parts/ltv-bar.ts';
-import { gain } from '../parts/result.ts';
+import { resultRow } from '../parts/result.ts';
 import { loading, staleNote } from '../parts/state.ts';
 import { type StrategyFacts, strategyFacts } from '../queries.ts';
 import { followWallet, readSoon } from './live.ts';
@@ -45,16 +45,16 @@ export const positionView: View = async (context) => {
   const past = pastOf(context, id, chainId, found);
   const show = (shown: Position) => {
     head.replaceChildren(...headOf(context, shown, found));
-    numbers.replaceChildren(factsOf(shown));
+    numbers.replaceChildren(factsOf(shown, past.total()));
   };
   show(position);
   const again = async () => {
     const now = (await find()).position;
     if (now === undefined || signal.aborted) return;
     position = now;
+    await past.read();
     show(now);
     if (now.status !== 'open') actions?.end();
-    await past.read();
   };
   const actions =
     found === undefined || position.status !== 'open'
@@ -73,7 +73,7 @@ export const positionView: View = async (context) => {
   const asked = query.get('action') as ActionName | null;
   const isHigh = found?.limits.safe !== undefined && Number(position.ltvPct ?? 0) > Number(found.limits.safe);
   actions?.choose(asked !== null && asked in TABS ? asked : isHigh ? 'lower' : 'add_collateral');
-  void past.read();
+  void past.read().then(() => show(position as Position));
   void followWallet(context, state, again);
 };
 
@@ -117,9 +117,9 @@ function headOf(
   ];
 }
 
-function factsOf(position: Position): HTMLElement {
+function factsOf(position: Position, ofPast: string | undefined): HTMLElement {
   const { pnl, collateralSymbol, loanSymbol, closeNow, status } = position;
-  const result = ['Profit or loss', gain(pnl?.totalAfterFeeUsd, pnl?.returnOnEquityPct)] as const;
+  const result = resultRow(position, ofPast);
   const paid = [
     ['Paid in', usd(pnl?.depositedUsd)],
     ['Paid out', usd(pnl?.returnedUsd)],
@@ -139,6 +139,8 @@ function factsOf(position: Position): HTMLElement {
 interface Past {
   readonly node: HTMLElement;
   read(): Promise<void>;
+  /** The result by all recorded events, USD; `undefined` = not known. */
+  total(): string | undefined;
 }
 
 /** The value over time, and what happened. */
@@ -151,6 +153,7 @@ function pastOf(
   const chart = lineChart('Value', { value: usd, tick: usdTick }, signal);
   const events = el('div', {});
   chart.say('Reading the past …');
+  let total: string | undefined;
   const node = el(
     'section',
     { class: 'card', 'aria-labelledby': 'past' },
@@ -160,6 +163,7 @@ function pastOf(
   );
   return {
     node,
+    total: () => total,
     async read() {
       try {
         const history = await client.positionHistory(
@@ -169,6 +173,7 @@ function pastOf(
         const points = history.equity.flatMap(({ at, equityUsd }) =>
           equityUsd === undefined || equityUsd === null ? [] : [[Date.parse(at), Number(equityUsd)] as const],
         );
+        total = history.pnlSplit?.total?.usd ?? undefined;
         chart.show({ name: 'Value', points });
         events.replaceChildren(eventList(history.events, found?.collateral.symbol ?? '', found?.loan.symbol ?? ''));
       } catch {

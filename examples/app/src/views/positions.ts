@@ -3,7 +3,7 @@ import { type ActionName, leverage, percent, readable, signedUsd, TABS, usd } fr
 import { el, facts } from '../dom.ts';
 import { leftRight } from '../parts/authorization.ts';
 import { type LtvLimits, ltvBar } from '../parts/ltv-bar.ts';
-import { gain } from '../parts/result.ts';
+import { gain, resultRow } from '../parts/result.ts';
 import { empty, loading, staleNote } from '../parts/state.ts';
 import { strategyFacts } from '../queries.ts';
 import { followWallet } from './live.ts';
@@ -134,7 +134,7 @@ export function healthText(position: Position, { safe, max }: LtvLimits): HTMLEl
 }
 
 function positionCard({ chains }: ViewContext, position: Position, limits: LtvLimits): HTMLElement {
-  const { chainId, id, positionId, pnl, warnings = [] } = position;
+  const { chainId, id, positionId, warnings = [] } = position;
   const href = `#/positions/${chainId}/${id}`;
   const actions: readonly ActionName[] = ['add_collateral', 'repay', 'lower', 'increase_leverage', 'close'];
   return el(
@@ -144,7 +144,7 @@ function positionCard({ chains }: ViewContext, position: Position, limits: LtvLi
     el('p', { class: 'tags' }, el('span', {}, chains.get(chainId) ?? `chain ${chainId}`)),
     facts([
       ['Value', usd(position.netValueUsd)],
-      ['Profit or loss', gain(pnl?.totalAfterFeeUsd, pnl?.returnOnEquityPct)],
+      resultRow(position),
       ['Net APY', percent(position.currentLeverageApyPct)],
       ['Leverage', leverage(position.currentLeverage)],
     ]),
