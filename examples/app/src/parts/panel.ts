@@ -74,7 +74,8 @@ export function createPanel<Body>(options: PanelOptions<Body>): Panel {
   let resting: ReturnType<typeof setTimeout> | undefined;
   const changed = () => {
     clearTimeout(resting);
-    // A plan that no longer fits the form is gone.
+    // A preview or a plan that no longer fits the form is gone.
+    running.abort();
     plan.replaceChildren();
     review.hidden = false;
     review.disabled = true;
