@@ -79,7 +79,9 @@ export function createPanel<Body>(options: PanelOptions<Body>): Panel {
     plan.replaceChildren();
     review.hidden = false;
     review.disabled = true;
-    if (options.read().kind === 'ready') preview.setAttribute('aria-busy', 'true');
+    const { kind } = options.read();
+    if (kind === 'ready') preview.setAttribute('aria-busy', 'true');
+    if (kind === 'wrong') preview.replaceChildren();
     resting = setTimeout(() => void show(), REST_MS);
   };
   const showPlan = async () => {
