@@ -23,6 +23,8 @@ const ROUTES: readonly (readonly [RegExp, string, View])[] = [
   [/^\/sign$/, 'sign', signView],
 ];
 const ACCOUNT = 'account';
+/** A person is told of a longer wait. */
+const MAX_WAIT_MS = 1_500;
 
 const content = document.querySelector('main') as HTMLElement;
 const accounts = document.querySelector('#account') as HTMLSelectElement;
@@ -33,7 +35,7 @@ async function start(): Promise<void> {
   // Where a wallet puts itself; this app asks for it like any other.
   Object.assign(window, { ethereum: wallet });
   const baseUrl = new URL('..', location.href).href.replace(/\/$/, '');
-  const client = createClient({ baseUrl, apiKey: world.apiKey });
+  const client = createClient({ baseUrl, apiKey: world.apiKey, maxRetryWaitMs: MAX_WAIT_MS });
   const graphql = createQuery(baseUrl, world.apiKey);
   const chains = new Map(world.chains.map(({ chainId, name }) => [chainId, name]));
 

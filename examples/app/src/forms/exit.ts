@@ -17,11 +17,13 @@ export interface ExitOptions {
 export function exitForm(context: ViewContext, { vault, symbol, signal, onDone }: ExitOptions): HTMLElement {
   const { client, account } = context;
   const chainId = vault.chainId as ChainId;
-  const boxes = vault.yieldLoops.map((loop) => ({
-    id: loop.id,
-    node: el('input', { type: 'checkbox', value: loop.id, checked: true }),
-    text: `${loop.collateralSymbol ?? 'unknown'} loop, ${usd(loop.netValueUsd)}`,
+  const boxes = loopsOf(vault).map(({ id, text, isKnown }) => ({
+    id,
+    text,
+    node: el('input', { type: 'checkbox', value: id, checked: isKnown }),
   }));
+  // A vault with one loop is left whole.
+  if (boxes.length === 1 && boxes[0]?.node.checked) boxes[0].node.disabled = true;
   const chosen = () => boxes.filter(({ node }) => node.checked).map(({ id }) => id);
   const isWhole = () => chosen().length === boxes.length;
   const said = el('p', { class: 'muted', role: 'status' });
@@ -36,7 +38,7 @@ export function exitForm(context: ViewContext, { vault, symbol, signal, onDone }
     el(
       'fieldset',
       { class: 'choices' },
-      el('legend', {}, 'Sell'),
+      el('legend', {}, 'What is sold'),
       el(
         'label',
         { class: 'check' },
@@ -61,7 +63,10 @@ export function exitForm(context: ViewContext, { vault, symbol, signal, onDone }
     action: 'equity_exit',
     form,
     signal,
-    read: () => ({ kind: 'ready', body: body() }),
+    read: () =>
+      boxes.length > 0 && chosen().length === 0
+        ? { kind: 'empty', hint: 'Choose at least one loop: the stock is not sold without any.' }
+        : { kind: 'ready', body: body() },
     async preview(asked, own) {
       const found = await client.equityExitSimulate(asked, { signal: own });
       const { before, worstCase, costs, totalSwapCostPctOfEquity } = found;
@@ -75,4 +80,27 @@ export function exitForm(context: ViewContext, { vault, symbol, signal, onDone }
     build: (asked) => client.equityExitBuild(asked),
     onDone,
   }).node;
+}
+
+interface Loop {
+  readonly id: number;
+  readonly text: string;
+  /** Whether it is known to belong to the vault. */
+  readonly isKnown: boolean;
+}
+
+/** The loops of the vault, or those that may be: the wallet has to say which. */
+function loopsOf({ yieldLoops, ambiguousYieldLoopIds }: EquityPosition): readonly Loop[] {
+  if (yieldLoops.length > 0) {
+    return yieldLoops.map(({ id, collateralSymbol, netValueUsd }) => ({
+      id,
+      text: `${collateralSymbol ?? 'Unknown'} loop ${id}, ${usd(netValueUsd)}`,
+      isKnown: true,
+    }));
+  }
+  return (ambiguousYieldLoopIds ?? []).map((id) => ({
+    id,
+    text: `Loop ${id}, if it is of this vault`,
+    isKnown: false,
+  }));
 }

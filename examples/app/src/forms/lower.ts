@@ -75,9 +75,12 @@ export function lowerForm(context: ViewContext, { position, facts, signal, onDon
       chosen = found?.options.find(({ action }) => action === target.value);
       return;
     }
+    running.abort();
     found = undefined;
     chosen = undefined;
     next.replaceChildren();
+    // The ways of the old target lead elsewhere.
+    ways.replaceChildren(loading('prices and quotes', 3));
     clearTimeout(resting);
     resting = setTimeout(() => void read(), REST_MS);
   });
