@@ -70,7 +70,11 @@ export const strategiesView: View = async (context) => {
     const gone = missing.map((name) =>
       el('p', { class: 'note warn' }, `${name} does not answer now: its strategies are not shown.`),
     );
-    note.replaceChildren(...[...gone, old].filter((one) => one !== null));
+    const shown = [...gone, old].filter((one) => one !== null);
+    if (note.textContent === shown.map(({ textContent }) => textContent).join('')) return;
+    note.replaceChildren(...shown);
+    // A connection is no sign of life of the source.
+    state.hidden = old !== null;
   };
   controls.node.addEventListener('input', show);
   show();

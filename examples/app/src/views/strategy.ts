@@ -145,7 +145,7 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
         mean,
         points.length === 0
           ? ''
-          : `${percent(sum / points.length)} on average, before the costs of opening and closing.`,
+          : `${percent(sum / points.length)} on average, without your own borrow and the costs of opening and closing.`,
       );
     } catch {
       if (!own.aborted) chart.say('The past cannot be read now.');
