@@ -22,6 +22,7 @@ const ROUTES: readonly (readonly [RegExp, string, View])[] = [
   [/^\/vaults\/(\d+)\/([^/]+)$/, 'positions', vaultView],
   [/^\/sign$/, 'sign', signView],
 ];
+const TITLE = document.title;
 const ACCOUNT = 'account';
 /** A person is told of a longer wait. */
 const MAX_WAIT_MS = 1_500;
@@ -74,7 +75,9 @@ async function start(): Promise<void> {
         el('p', {}, el('a', { href: '#/' }, 'To the strategies')),
       );
     }
-    if (!signal.aborted) content.removeAttribute('aria-busy');
+    if (signal.aborted) return;
+    content.removeAttribute('aria-busy');
+    document.title = [content.querySelector('h1')?.textContent, TITLE].join(' · ');
   };
   accounts.addEventListener('change', () => {
     sessionStorage.setItem(ACCOUNT, accounts.value);

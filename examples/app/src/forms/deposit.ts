@@ -59,14 +59,16 @@ export function depositForm(
     read() {
       const read = money.read();
       if (read.kind === 'wrong') return read;
-      if (read.kind === 'empty') {
-        onPreview(leverageNow());
-        return { kind: 'empty', hint: 'Enter an amount to see what it leads to.' };
-      }
+      if (read.kind === 'empty') return { kind: 'empty', hint: 'Enter an amount to see what it leads to.' };
       return { kind: 'ready', body: bodyOf(read.text), ...held.excess(read.text) };
     },
+    onUnready: () => onPreview(leverageNow()),
     async preview(body, own) {
-      const { preview: shown, issues } = await client.equitySimulate(body, { signal: own });
+      const found = await client.equitySimulate(body, { signal: own }).catch((error: unknown) => {
+        if (!own.aborted) onPreview(leverageNow());
+        throw error;
+      });
+      const { preview: shown, issues } = found;
       const price = strategy.loan.priceUsd;
       onPreview(leverageNow(), {
         apyPct: shown.netApyPct,

@@ -3,7 +3,7 @@ import { type ActionName, amount, fromUnits, leverage, toUnits } from '../copy/i
 import { el } from '../dom.ts';
 import { type AmountField, amountField, type PaidToken, type Slider, slider } from '../parts/fields.ts';
 import { createPanel, type Reading } from '../parts/panel.ts';
-import { leverageAt, managedNodes, type Pair } from '../parts/result.ts';
+import { highestLeverage, managedNodes, type Pair } from '../parts/result.ts';
 import type { StrategyFacts } from '../queries.ts';
 import type { ChainId, ViewContext } from '../views/view.ts';
 import { lowerForm } from './lower.ts';
@@ -91,7 +91,7 @@ const FORMS: Readonly<Partial<Record<ActionName, MakeForm>>> = {
   },
   increase_leverage: (_, { position, facts }) => {
     const now = Number(position.currentLeverage ?? 1);
-    const most = Math.floor((leverageAt(facts.limits.safe) ?? now) * 10) / 10;
+    const most = facts.limits.safe === undefined ? now : highestLeverage(facts.limits.safe);
     if (now + 0.1 > most) return nothing(`The leverage is at the highest safe one already, ${leverage(most)}.`);
     const least = Math.round(now * 10 + 1) / 10;
     const level = levelOf(least, most, Math.min(most, least + 1));

@@ -1,11 +1,11 @@
-import { amount, balance, leverage, ltv, percent, shortened, tokenAt } from '../copy/index.ts';
+import { amount, balance, leverage, ltv, percent, shortened, tokenAt, toUnits } from '../copy/index.ts';
 import { el, facts } from '../dom.ts';
 import { boundsOf, boundsText } from '../link.ts';
 import { balanceOf } from '../parts/balance.ts';
 import { amountField, type PaidToken, slider } from '../parts/fields.ts';
 import { ltvBar } from '../parts/ltv-bar.ts';
 import { createPanel } from '../parts/panel.ts';
-import { costText, issueNotes } from '../parts/result.ts';
+import { costText, highestLeverage, issueNotes } from '../parts/result.ts';
 import type { ChainId, ViewContext } from '../views/view.ts';
 import type { StrategyForm } from './types.ts';
 
@@ -16,10 +16,7 @@ const USUAL = 3;
 export function openForm(context: ViewContext, { strategy, limits, onChange, onPreview }: StrategyForm): HTMLElement {
   const { client, query, signal, account } = context;
   const chainId = strategy.chainId as ChainId;
-  const most = Math.max(
-    LEAST,
-    Math.floor(10 / (1 - Number(limits.safe ?? strategy.defaultLeverage.ltvPct) / 100)) / 10,
-  );
+  const most = Math.max(LEAST, highestLeverage(limits.safe ?? strategy.defaultLeverage.ltvPct));
   const money = amountField({
     name: 'You pay',
     tokens: payTokens(chainId, [strategy.loan, strategy.collateral], query.get('payToken')),
@@ -68,12 +65,10 @@ export function openForm(context: ViewContext, { strategy, limits, onChange, onP
     read() {
       const read = money.read();
       if (read.kind === 'wrong') return read;
-      if (read.kind === 'empty') {
-        onPreview(level.value());
-        return { kind: 'empty', hint: 'Enter an amount to see what it leads to.' };
-      }
+      if (read.kind === 'empty') return { kind: 'empty', hint: 'Enter an amount to see what it leads to.' };
       return { kind: 'ready', body: bodyOf(read.text), ...held.excess(read.text) };
     },
+    onUnready: () => onPreview(level.value()),
     async preview(body, own) {
       const found = await client.leverageSimulate(body, { signal: own }).catch((error: unknown) => {
         if (!own.aborted) onPreview(body.leverage);
@@ -145,7 +140,8 @@ export function offerBalance(context: ViewContext, chainId: number, money: Retur
   return {
     read,
     excess(text) {
-      if (held === undefined || Number(text) <= Number(held)) return {};
+      const { decimals } = money.token();
+      if (held === undefined || toUnits(text, decimals) <= toUnits(held, decimals)) return {};
       const unpayable = `Your balance is ${balance(held, money.token().symbol)}.`;
       money.fault(unpayable);
       return { unpayable };

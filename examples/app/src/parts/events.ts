@@ -21,7 +21,7 @@ export function eventList(events: readonly Event[], collateral: string, loan: st
           {},
           el('b', {}, eventName(kind)),
           el('span', {}, [...change(collateralChange, collateral), ...change(debtChange, `${loan} debt`)].join(', ')),
-          el('span', { class: 'muted' }, minute(Date.parse(at))),
+          el('span', { class: 'muted small' }, minute(Date.parse(at))),
         ),
       ),
   );

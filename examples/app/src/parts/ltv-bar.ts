@@ -17,7 +17,7 @@ export function ltvBar(value: string | null | undefined, limits: LtvLimits, now?
   const has = now !== undefined && now !== null && now !== value;
   const track = el(
     'div',
-    { class: 'track', 'aria-hidden': 'true' },
+    { class: 'track', 'aria-hidden': 'true', title: 'Not to scale above the safe LTV' },
     el('i', { class: 'zone amber' }),
     el('i', { class: 'zone rose' }),
     el('i', { class: 'zone red' }),

@@ -27,6 +27,8 @@ export interface PanelOptions<Body> {
   /** What the request leads to, with live numbers. */
   preview(body: Body, signal: AbortSignal): Promise<readonly (Node | null)[]>;
   build(body: Body): Promise<Plan>;
+  /** The form rests, and asks for nothing that can be previewed. */
+  onUnready?(): void;
   /** The chain has confirmed everything. */
   onDone?(): void;
   readonly signal: AbortSignal;
@@ -55,6 +57,7 @@ export function createPanel<Body>(options: PanelOptions<Body>): Panel {
     const own = AbortSignal.any([running.signal, signal]);
     const reading = options.read();
     if (reading.kind !== 'ready') {
+      options.onUnready?.();
       preview.removeAttribute('aria-busy');
       preview.replaceChildren(...(reading.kind === 'empty' ? [el('p', { class: 'muted' }, reading.hint)] : []));
       return;

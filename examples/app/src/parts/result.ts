@@ -21,6 +21,9 @@ export function leverageAt(ltvPct: string | null | undefined): number | undefine
   return rest > 0 ? Math.round(10 / rest) / 10 : undefined;
 }
 
+/** The highest leverage, in tenths, whose LTV is not above a limit in percent. */
+export const highestLeverage = (ltvPct: string): number => Math.floor(10 / (1 - Number(ltvPct) / 100) + 1e-9) / 10;
+
 /** A position before and after an action, side by side. */
 export function compared(before: Side | undefined, after: Side, pair: Pair, limits: LtvLimits): HTMLElement {
   const rows: readonly (readonly [string, (side: Side) => string])[] = [

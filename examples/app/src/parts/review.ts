@@ -47,7 +47,10 @@ export async function reviewPlan(options: ReviewOptions): Promise<void> {
     // Skipped if the panel was cleared meanwhile.
     if (!waiting.isConnected) return;
     options.onReviewed();
-    place.replaceChildren(shownPlan(plan, proven, proof, options));
+    const shown = shownPlan(plan, proven, proof, options);
+    place.replaceChildren(shown);
+    // The button that had the focus is gone.
+    shown.querySelector('h3')?.focus();
   } catch (error) {
     if (waiting.isConnected) place.replaceChildren(failed(error, options.again, chainId));
   }
@@ -67,6 +70,7 @@ function shownPlan(plan: Plan, proven: PlanProof, proof: ProofOptions, options: 
       const done = await executePlan(plan, proof, steps, options);
       run.remove();
       result.replaceChildren(...doneNodes(done, plan.chainId));
+      result.querySelector('a')?.focus();
       options.onDone();
     } catch (error) {
       steps.fail();
@@ -84,7 +88,7 @@ function shownPlan(plan: Plan, proven: PlanProof, proof: ProofOptions, options: 
   return el(
     'div',
     { class: 'review' },
-    el('h3', {}, 'What it does, proven from its bytes'),
+    el('h3', { tabindex: -1 }, 'What it does, proven from its bytes'),
     el('ul', { class: 'proof' }, ...effects.map((text) => el('li', {}, text))),
     facts(bounds, 'lines'),
     ...notes.map(({ message }) => el('p', { class: 'note warn' }, readable(message, plan.chainId))),
@@ -162,7 +166,7 @@ function stepList(names: readonly string[]): StepList {
   const list = el('ol', { class: 'steps' });
   const said = el('p', { class: 'muted', role: 'status' });
   const itemOf = (name: string) =>
-    el('li', { 'data-state': 'todo' }, el('span', {}, name), el('span', { class: 'muted' }, 'not yet'));
+    el('li', { 'data-state': 'todo' }, el('span', {}, name), el('span', { class: 'muted small' }, 'not yet'));
   const fill = (all: readonly string[]) => list.replaceChildren(...all.map(itemOf));
   fill(names);
   const mark = (item: Element | null | undefined, state: string, text: string) => {

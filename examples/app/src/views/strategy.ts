@@ -120,6 +120,8 @@ interface Followers {
 }
 
 const USUAL_EQUITY = '10000';
+/** Less than a dollar says nothing about days. */
+const LEAST_EQUITY = 1;
 
 function followersOf({ client, signal }: ViewContext, strategy: Strategy): Followers {
   const chart = lineChart(`Net APY, ${DAYS} days`, { value: percent, tick: percentTick }, signal);
@@ -128,8 +130,8 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
   const { id } = strategy;
   const isVault = isVaultOf(strategy);
   const chainId = strategy.chainId as ChainId;
-  let running = new AbortController();
-  let last = '';
+  const past = latest(signal);
+  const badDays = latest(signal);
   chart.say('Reading the past …');
   const showPast = async (leverageNow: number, own: AbortSignal) => {
     try {
@@ -179,19 +181,26 @@ function followersOf({ client, signal }: ViewContext, strategy: Strategy): Follo
       el('section', { class: 'card stress', 'aria-labelledby': 'bad' }, el('h2', { id: 'bad' }, 'Bad days'), stress),
     ],
     show(leverageNow, found) {
-      const equityUsd = found?.equityUsd ?? USUAL_EQUITY;
+      const equity = Number(found?.equityUsd ?? 0);
+      const equityUsd = equity >= LEAST_EQUITY ? equity.toFixed(2) : USUAL_EQUITY;
       // The leverage that the swaps lead to: the form and the bad days speak of one position.
       const ltvNow = Number(found?.ltvPct) / 100;
       const filled = found === undefined ? String(leverageNow) : (isVault ? 1 + ltvNow : 1 / (1 - ltvNow)).toFixed(4);
-      const key = `${leverageNow} ${equityUsd} ${filled}`;
-      if (key === last) return;
-      const isLeverage = !last.startsWith(`${leverageNow} `);
-      last = key;
-      running.abort();
-      running = new AbortController();
-      const own = AbortSignal.any([running.signal, signal]);
-      if (isLeverage) void showPast(leverageNow, own);
-      void showStress(leverageNow, equityUsd, filled, own);
+      past(String(leverageNow), (own) => showPast(leverageNow, own));
+      badDays(`${filled} ${equityUsd}`, (own) => showStress(leverageNow, equityUsd, filled, own));
     },
+  };
+}
+
+/** Run the newest of some tasks only, and none twice in a row. */
+function latest(signal: AbortSignal): (key: string, task: (own: AbortSignal) => Promise<void>) => void {
+  let running = new AbortController();
+  let last: string | undefined;
+  return (key, task) => {
+    if (key === last) return;
+    last = key;
+    running.abort();
+    running = new AbortController();
+    void task(AbortSignal.any([running.signal, signal]));
   };
 }
