@@ -24,6 +24,13 @@ export function boundsText({ slippage, maxSwapLossPct, minAmountOut }: LinkBound
   return parts.length === 0 ? undefined : `The link asks for ${parts.join(', ')}.`;
 }
 
+/** A number of a link; `undefined` = there is none, or it is none. */
+export function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  const number = text === null || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) && number > 0 ? number : undefined;
+}
+
 interface Range {
   readonly min: number;
   readonly max: number;

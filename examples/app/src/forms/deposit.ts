@@ -1,6 +1,6 @@
 import { amount, ltv, percent } from '../copy/index.ts';
 import { el, facts } from '../dom.ts';
-import { boundsOf, boundsText } from '../link.ts';
+import { boundsOf, boundsText, numberIn } from '../link.ts';
 import { amountField, slider } from '../parts/fields.ts';
 import { ltvBar } from '../parts/ltv-bar.ts';
 import { createPanel } from '../parts/panel.ts';
@@ -26,7 +26,7 @@ export function depositForm(
     min: 1,
     max: most,
     step: 0.5,
-    initial: Number(query.get('stockLtvPct') ?? vault?.targetLtvPct ?? most),
+    initial: numberIn(query, 'stockLtvPct') ?? Number(vault?.targetLtvPct ?? most),
     text: ltv,
     ends: [ltv(1), `${ltv(most)}, highest`],
   });

@@ -1,6 +1,6 @@
 import { amount, balance, leverage, ltv, percent, shortened, tokenAt, toUnits } from '../copy/index.ts';
 import { el, facts } from '../dom.ts';
-import { boundsOf, boundsText } from '../link.ts';
+import { boundsOf, boundsText, numberIn } from '../link.ts';
 import { balanceOf } from '../parts/balance.ts';
 import { amountField, type PaidToken, slider } from '../parts/fields.ts';
 import { ltvBar } from '../parts/ltv-bar.ts';
@@ -29,7 +29,7 @@ export function openForm(context: ViewContext, { strategy, limits, onChange, onP
     min: LEAST,
     max: most,
     step: 0.1,
-    initial: Number(query.get('leverage') ?? Math.min(USUAL, most)),
+    initial: numberIn(query, 'leverage') ?? Math.min(USUAL, most),
     text: leverage,
     ends: [leverage(LEAST), `${leverage(most)}, highest safe`],
   });
