@@ -1,3 +1,5 @@
+import { amount, percentTick } from './copy/index.ts';
+
 /** The bounds that the maker of a link has set. They hold in the form too, for every change of the request. */
 export interface LinkBounds {
   readonly slippage?: number;
@@ -17,9 +19,9 @@ export function boundsOf(query: URLSearchParams): LinkBounds {
 /** The bounds as a sentence; `undefined` = there are none. */
 export function boundsText({ slippage, maxSwapLossPct, minAmountOut }: LinkBounds): string | undefined {
   const parts = [
-    slippage === undefined ? undefined : `a slippage of at most ${Number((slippage * 100).toPrecision(12))} %`,
-    maxSwapLossPct === undefined ? undefined : `swaps that lose at most ${maxSwapLossPct} %`,
-    minAmountOut === undefined ? undefined : `an output of at least ${minAmountOut}`,
+    slippage === undefined ? undefined : `a slippage of at most ${percentTick(slippage * 100)}`,
+    maxSwapLossPct === undefined ? undefined : `swaps that lose at most ${percentTick(maxSwapLossPct)}`,
+    minAmountOut === undefined ? undefined : `an output of at least ${amount(minAmountOut)}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : `The link asks for ${parts.join(', ')}.`;
 }

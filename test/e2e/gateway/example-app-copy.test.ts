@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   ConnectionError,
@@ -11,6 +13,7 @@ import {
   age,
   amount,
   balance,
+  change,
   eventName,
   failureOf,
   fromUnits,
@@ -24,6 +27,7 @@ import {
   signedUsd,
   toUnits,
   usd,
+  whole,
 } from '../../../examples/app/src/copy/index.ts';
 
 const PYUSD = '0x6c3ea9036406852006290770BEdFcAbA0e23A0e8';
@@ -109,6 +113,9 @@ describe('numbers', () => {
     ['0.00', '0 sUSDe'],
     ['1000', '1,000 sUSDe'],
     ['-3.5', '−3.5 sUSDe'],
+    ['999999.4', '999,999 sUSDe'],
+    ['999999.7', '1M sUSDe'],
+    ['1234567890', '1.235B sUSDe'],
     [undefined, 'unknown'],
   ])('amount of %j has at most six digits: %s', (value, text) => {
     expect(plain(amount(value, 'sUSDe'))).toBe(text);
@@ -117,6 +124,7 @@ describe('numbers', () => {
   test('behavior: a balance is never shown as more than it is', () => {
     expect(balance('0.9999999')).toBe('0.999999');
     expect(balance('10039999')).toBe('10.03M');
+    expect(balance('999999.7')).toBe('999,999');
   });
 
   test('default: dollars, LTVs, leverage and ages', () => {
@@ -129,6 +137,14 @@ describe('numbers', () => {
     ]);
     expect([signedUsd('68.3'), signedUsd('-265'), signedUsd('0')].map(plain)).toEqual(['+$68.30', '−$265.00', '$0.00']);
     expect([signedPercent('0.14'), ltv('90.5'), ltv('66.666')].map(plain)).toEqual(['+0.14 %', '90.50 %', '66.67 %']);
+    // What is rounded to zero has no sign.
+    expect([signedUsd('0.001'), signedUsd('-0.001'), usd('-0.001'), percent('-0.001')].map(plain)).toEqual([
+      '$0.00',
+      '$0.00',
+      '$0.00',
+      '0.00 %',
+    ]);
+    expect([change('-10.00'), change('2.50'), whole(2497.4)].map(plain)).toEqual(['−10 %', '+2.5 %', '2,497']);
     expect([leverage('10.5'), leverage(3), leverage('11.55')]).toEqual(['10.5x', '3.0x', '11.55x']);
     expect([age(5), age(60), age(725), age(7_200), age(200_000)]).toEqual([
       '5 seconds',
@@ -201,4 +217,14 @@ describe('failureOf', () => {
     expect(failureOf(new PageError('There is no such vault.')).canRetry).toBe(false);
     expect(failureOf(refused('upstream_unavailable')).canRetry).toBe(true);
   });
+});
+
+test('behavior: numbers are formatted in one place', () => {
+  const root = 'examples/app/src';
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.startsWith('copy'),
+  );
+  expect(files.length).toBeGreaterThan(20);
+  const found = files.filter((name) => /Intl\.|toLocale|\} %|toISOString/.test(readFileSync(join(root, name), 'utf8')));
+  expect(found).toEqual([]);
 });

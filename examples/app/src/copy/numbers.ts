@@ -8,18 +8,22 @@ const MINUS = '\u2212';
 
 /** Format a decimal without a detour over a float: the text is rounded as it is written. */
 function formatted(value: string | number, options: Intl.NumberFormatOptions): string {
-  return new Intl.NumberFormat('en', options).format(value as Intl.StringNumericLiteral).replace('-', MINUS);
+  // No sign before what is rounded to zero.
+  const format = new Intl.NumberFormat('en', { signDisplay: 'negative', ...options });
+  return format.format(value as Intl.StringNumericLiteral).replace('-', MINUS);
 }
 
 const isMissing = (value: Decimal): value is null | undefined | '' =>
   value === null || value === undefined || value === '' || !Number.isFinite(Number(value));
 
+type Sign = 'negative' | 'exceptZero';
+
 /** A rate with three digits: `24.9 %`, `6.84 %`, `0.05 %`. */
-export function percent(value: Decimal): string {
+export function percent(value: Decimal, signDisplay: Sign = 'negative'): string {
   if (isMissing(value)) return UNKNOWN;
   const size = Math.abs(Number(value));
   const places = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-  return `${formatted(value, { minimumFractionDigits: places, maximumFractionDigits: places })}${SPACE}%`;
+  return `${formatted(value, { minimumFractionDigits: places, maximumFractionDigits: places, signDisplay })}${SPACE}%`;
 }
 
 /** A percentage at an axis, as short as it goes. */
@@ -36,23 +40,25 @@ export function ltv(value: Decimal): string {
 }
 
 /** Dollars: cents below 1,000, and millions from a million on. */
-export function usd(value: Decimal): string {
+export function usd(value: Decimal, signDisplay: Sign = 'negative'): string {
   if (isMissing(value)) return UNKNOWN;
   const size = Math.abs(Number(value));
-  const currency = { style: 'currency', currency: 'USD' } as const;
+  const currency = { style: 'currency', currency: 'USD', signDisplay } as const;
   if (size >= 999_999.5)
     return formatted(value, { ...currency, notation: 'compact', minimumFractionDigits: 2, maximumFractionDigits: 2 });
   return formatted(value, { ...currency, maximumFractionDigits: size >= 999.995 ? 0 : 2 });
 }
 
 /** A gain or a loss, with its sign. */
-export function signedUsd(value: Decimal): string {
-  return isMissing(value) ? UNKNOWN : `${Number(value) > 0 ? '+' : ''}${usd(value)}`;
-}
+export const signedUsd = (value: Decimal): string => usd(value, 'exceptZero');
+export const signedPercent = (value: Decimal): string => percent(value, 'exceptZero');
 
-export function signedPercent(value: Decimal): string {
-  return isMissing(value) ? UNKNOWN : `${Number(value) > 0 ? '+' : ''}${percent(value)}`;
-}
+/** A change as it was asked for, as short as it goes: `−10 %`, `+2.5 %`. */
+export const change = (value: string): string =>
+  `${formatted(value, { maximumFractionDigits: 4, signDisplay: 'exceptZero' })}${SPACE}%`;
+
+/** A whole number: `2,497`. */
+export const whole = (value: number): string => formatted(value, { maximumFractionDigits: 0 });
 
 const LARGE = 1_000_000;
 const TINY = 0.000001;
@@ -63,8 +69,10 @@ export function amount(value: Decimal, symbol = '', rounding: 'halfExpand' | 'tr
   const size = Math.abs(Number(value));
   // Not in the types of every TypeScript: the rounding of ES2023.
   const round = { roundingMode: rounding } as Intl.NumberFormatOptions;
+  // From where six digits would round up to a seventh.
+  const large = rounding === 'trunc' ? LARGE : LARGE - 0.5;
   const digits =
-    size >= LARGE
+    size >= large
       ? formatted(value, { notation: 'compact', maximumSignificantDigits: 4, ...round })
       : size > 0 && size < TINY
         ? `<${formatted(TINY, { maximumFractionDigits: 6 })}`

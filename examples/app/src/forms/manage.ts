@@ -1,5 +1,5 @@
 import type { Plan, Position, RowInput } from '../client.ts';
-import { type ActionName, amount, fromUnits, leverage, toUnits } from '../copy/index.ts';
+import { type ActionName, amount, fromUnits, leverage, percentTick, toUnits } from '../copy/index.ts';
 import { el } from '../dom.ts';
 import { type AmountField, amountField, type PaidToken, type Slider, slider } from '../parts/fields.ts';
 import { createPanel, type Reading } from '../parts/panel.ts';
@@ -113,7 +113,7 @@ const FORMS: Readonly<Partial<Record<ActionName, MakeForm>>> = {
       max: 100,
       step: CLOSE_STEP,
       initial: 100,
-      text: (pct) => (pct === 100 ? 'everything' : `${pct} %`),
+      text: (pct) => (pct === 100 ? 'everything' : percentTick(pct)),
     });
     return {
       node: formOf('Close', share.node),

@@ -1,5 +1,5 @@
 import type { Client } from '../client.ts';
-import { leverage, percent, usd } from '../copy/index.ts';
+import { change as changeText, leverage, ltv, percent, usd, whole } from '../copy/index.ts';
 import { el } from '../dom.ts';
 
 type Table = Awaited<ReturnType<Client['strategyStress']>>['stress'];
@@ -68,10 +68,9 @@ function groupOf(name: string, rows: readonly Row[]): HTMLElement {
       'tr',
       {},
       el('th', { scope: 'row' }, changeOf(row)),
-      ...[row.ltvPct, row.headroomPct].map((value) => el('td', {}, value ?? '–')),
-      el('td', {}, row.equityUsd === null ? '–' : usd(row.equityUsd)),
-      el('td', {}, row.netApyPct === null ? '–' : percent(row.netApyPct)),
-      el('td', {}, endOf(row)),
+      ...[ltv(row.ltvPct), ltv(row.headroomPct), usd(row.equityUsd), percent(row.netApyPct), endOf(row)].map((text) =>
+        el('td', {}, text),
+      ),
     ),
   );
   return el(
@@ -108,21 +107,13 @@ function verdictOf(rows: readonly Row[]): string {
 }
 
 function changeOf({ scenario, changePct }: Row): string {
-  const change = changePct === undefined || changePct === null ? undefined : `${signed(changePct)} %`;
+  const change = changePct === undefined || changePct === null ? undefined : changeText(changePct);
   return [NAMES[scenario], change].filter((part) => part !== undefined).join(', ');
-}
-
-/** `-10.00` as `−10`, `2.50` as `+2.5`. */
-function signed(value: string): string {
-  const number = Number(value);
-  return number < 0 ? `−${-number}` : `+${number}`;
 }
 
 function endOf({ endsBy, liquidationIn }: Row): string {
   if (endsBy === 'CARRY')
-    return liquidationIn?.days
-      ? `interest in ${Math.round(Number(liquidationIn.days)).toLocaleString('en')} days`
-      : 'interest';
+    return liquidationIn?.days ? `interest in ${whole(Number(liquidationIn.days))} days` : 'interest';
   if (endsBy === undefined) return 'not known';
   return { LIQUIDATION: 'liquidation', NO_EXIT: 'no way out', NOTHING: 'nothing' }[endsBy];
 }

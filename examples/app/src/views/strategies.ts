@@ -144,7 +144,8 @@ function rowOf(strategy: Strategy, chains: ReadonlyMap<number, string>): HTMLEle
     cell(
       'apy',
       'Net APY',
-      el('span', {}, 'up to '),
+      // A vault is listed at its target, the others at their highest safe leverage.
+      isVault ? null : 'up to ',
       el('b', { 'data-field': 'apy' }),
       ' at ',
       el('span', { 'data-field': 'leverage' }),
