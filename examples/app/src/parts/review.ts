@@ -177,7 +177,9 @@ function stepList(names: readonly string[]): StepList {
   return {
     node: el('div', {}, list, said),
     mark: (index, state, text) => mark(list.children[index], state, text),
-    fail: () => mark(list.querySelector('[data-state=sign], [data-state=sent]'), 'failed', 'failed'),
+    fail() {
+      for (const item of list.querySelectorAll('[data-state=sign], [data-state=sent]')) mark(item, 'failed', 'failed');
+    },
     say(text, all) {
       said.textContent = text;
       // What is done stays marked where the steps are the same.
