@@ -27,6 +27,7 @@ import {
   signedUsd,
   toUnits,
   usd,
+  usualAmount,
   whole,
 } from '../../../examples/app/src/copy/index.ts';
 
@@ -78,6 +79,10 @@ describe('readAmount', () => {
     ['1234567890123456789012345678901', 'This is more than there is of any token.'],
   ])('error: %j is not guessed at', (typed, message) => {
     expect(read(typed)).toEqual({ kind: 'wrong', message });
+  });
+
+  test('default: a form begins with a round amount, worth about 1,000 dollars', () => {
+    expect(['0.9985', '2450', '91000', undefined, '0'].map(usualAmount)).toEqual(['1,000', '0.4', '0.01', '', '']);
   });
 
   test('behavior: what is read are units that the service takes', () => {
@@ -203,6 +208,10 @@ describe('failureOf', () => {
     );
     expect(plain(failureOf(refused('bad_request', { limit: { maxLeverage: '10.5', maxLtvPct: '90.50' } })).what)).toBe(
       'At most 10.5x is safe here, an LTV of 90.50 %.',
+    );
+    const lent = refused('insufficient_liquidity', { available: '812.7', symbol: 'WETH', maxAmount: '407.983567' });
+    expect(plain(`${failureOf(lent).what} ${failureOf(lent).next}`)).toBe(
+      'The market can lend only 812.7 WETH now. Enter at most 407.983, or choose a lower leverage.',
     );
     const short = new InsufficientBalanceError(PYUSD, 1_000_000_000n, 5_000_000n);
     expect(plain(failureOf(short, 1).what)).toBe('Your wallet has 5 PYUSD, and this needs 1,000 PYUSD.');

@@ -5,6 +5,15 @@ export type Amount =
   | { readonly kind: 'amount'; readonly text: string }
   | { readonly kind: 'wrong'; readonly message: string };
 
+const USUAL_USD = 1_000;
+
+/** A round amount of a token worth about 1,000 dollars, to begin with; '' = its price is not known. */
+export function usualAmount(priceUsd: string | undefined): string {
+  const size = USUAL_USD / Number(priceUsd ?? 0);
+  if (!Number.isFinite(size) || size <= 0) return '';
+  return new Intl.NumberFormat('en', { maximumSignificantDigits: 1 }).format(size);
+}
+
 const EMPTY = { kind: 'empty' } as const;
 const wrong = (message: string): Amount => ({ kind: 'wrong', message });
 

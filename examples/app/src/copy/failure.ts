@@ -105,6 +105,7 @@ function wordsOf(error: unknown, chainId: number | undefined): Words {
   if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) {
     return requestWords(error, chainId);
   }
+  if (error instanceof ServiceError && error.code === 'insufficient_liquidity') return liquidityWords(error);
   const known = error instanceof ClientError ? WORDS[error.code] : undefined;
   if (known !== undefined) return known;
   return error instanceof PageError ? [error.message, error.next] : UNKNOWN_FAILURE;
@@ -125,6 +126,16 @@ function balanceWords({ token, needed, available }: InsufficientBalanceError, ch
   return [
     `Your wallet has ${text(available)}, and this needs ${text(needed)}.`,
     'Enter a smaller amount, or top the wallet up.',
+  ];
+}
+
+/** What the market can lend, and the amount that fits, where the service knows them. */
+function liquidityWords({ details }: ServiceError): Words {
+  const { available, symbol, maxAmount } = (details ?? {}) as Readonly<Record<string, string | null | undefined>>;
+  const [what, next] = WORDS.insufficient_liquidity ?? UNKNOWN_FAILURE;
+  return [
+    available && symbol ? `The market can lend only ${amount(available, symbol, 'trunc')} now.` : what,
+    maxAmount ? `Enter at most ${amount(maxAmount, '', 'trunc')}, or choose a lower leverage.` : next,
   ];
 }
 

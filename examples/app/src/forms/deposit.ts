@@ -1,4 +1,4 @@
-import { amount, ltv, percent } from '../copy/index.ts';
+import { amount, ltv, percent, usualAmount } from '../copy/index.ts';
 import { el, facts } from '../dom.ts';
 import { boundsOf, boundsText, numberIn } from '../link.ts';
 import { amountField, slider } from '../parts/fields.ts';
@@ -18,7 +18,11 @@ export function depositForm(
   const { chainId } = strategy;
   const vault = strategy.equityVault;
   const token = vault?.depositToken ?? strategy.loan;
-  const money = amountField({ name: 'You pay', tokens: [token], initial: query.get('amount') ?? '1,000' });
+  const money = amountField({
+    name: 'You pay',
+    tokens: [token],
+    initial: query.get('amount') ?? usualAmount(strategy.loan.priceUsd),
+  });
   const most = Number(vault?.maxStockLtvPct ?? 50);
   const level = slider({
     id: 'stock-ltv',

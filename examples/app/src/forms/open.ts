@@ -1,4 +1,4 @@
-import { amount, balance, leverage, ltv, percent, shortened, tokenAt, toUnits } from '../copy/index.ts';
+import { amount, balance, leverage, ltv, percent, shortened, tokenAt, toUnits, usualAmount } from '../copy/index.ts';
 import { el, facts } from '../dom.ts';
 import { boundsOf, boundsText, numberIn } from '../link.ts';
 import { balanceOf } from '../parts/balance.ts';
@@ -21,7 +21,7 @@ export function openForm(context: ViewContext, { strategy, limits, onChange, onP
     name: 'You pay',
     tokens: payTokens(chainId, [strategy.loan, strategy.collateral], query.get('payToken')),
     token: query.get('payToken') ?? undefined,
-    initial: query.get('amount') ?? '1,000',
+    initial: query.get('amount') ?? usualAmount(strategy.loan.priceUsd),
   });
   const level = slider({
     id: 'leverage',
