@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { amount, leverage, ltv, readable } from '../../../examples/app/src/copy/index.ts';
 import { startChromium, whyNoChromium } from '../../support/chromium.ts';
+import { equityVerbs } from '../../support/equity.ts';
 import { type AppPage, openApp, previewed, textOf } from '../../support/example-app.ts';
 import { type Json, PARTNER, startService, type TestService } from '../../support/service.ts';
 import { marketOf } from '../leverage/support.ts';
@@ -42,6 +43,18 @@ describe.skipIf(whyNoChromium !== null)('the actions of the example app', () => 
   };
   const act = (action: string, chainId = 1, id = 0, wallet = looper) =>
     app.show(`#/positions/${chainId}/${id}?action=${action}`, wallet);
+
+  /** The wallet signs some transactions, and refuses the others until `window.allow()`. */
+  const refuse = (after: number) =>
+    page.evaluate(`{
+      const { request } = window.ethereum;
+      let sent = 0;
+      window.ethereum.request = async (args) => {
+        if (args.method === 'eth_sendTransaction' && sent++ >= ${after}) throw Object.assign(new Error('User rejected 0xdead'), { code: 4001 });
+        return request(args);
+      };
+      window.allow = () => { window.ethereum.request = request; };
+    }`);
 
   test('add: before and after, a review in words, steps, and the new numbers beside it', async () => {
     await act('add_collateral');
@@ -210,16 +223,6 @@ describe.skipIf(whyNoChromium !== null)('the actions of the example app', () => 
     await page.fill('#amount', '1');
     await previewed(page);
     await app.review();
-    const refuse = (after: number) =>
-      page.evaluate(`{
-        const { request } = window.ethereum;
-        let sent = 0;
-        window.ethereum.request = async (args) => {
-          if (args.method === 'eth_sendTransaction' && sent++ >= ${after}) throw Object.assign(new Error('User rejected 0xdead'), { code: 4001 });
-          return request(args);
-        };
-        window.allow = () => { window.ethereum.request = request; };
-      }`);
     await refuse(0);
     await page.locator('#execute').click();
     const refusal = page.locator('.result [role=alert]');
@@ -242,6 +245,27 @@ describe.skipIf(whyNoChromium !== null)('the actions of the example app', () => 
     // What was allowed is not asked for again.
     expect(await page.locator('.steps li').count()).toBe(1);
     await app.confirm();
+  });
+
+  test('a batch that fails in between: the right that it has left is said, and taken back', async () => {
+    const { id } = equityVerbs(service).vault('SPY');
+    await app.show(`#/strategies/${id}?chainId=4663&amount=500&stockLtvPct=30`, looper);
+    await previewed(page);
+    await app.review();
+    await refuse(2);
+    await page.locator('#execute').click();
+    await page.locator('.result [role=alert]', { hasText: 'The steps that are done stay done.' }).waitFor();
+    expect(await page.locator('.steps [data-state=done]').count()).toBe(2);
+    expect(await page.locator('.steps [data-state=failed]').count()).toBe(2);
+    const left = page.locator('.note.warn', { hasText: 'The vault router may still act' });
+    await left.waitFor();
+    await app.looksWell('app-left');
+    // It is there on the next visit too.
+    await app.show('#/positions', looper);
+    await left.locator('button').click();
+    await page.locator('[role=status]', { hasText: 'The right is taken back.' }).waitFor();
+    await app.show('#/positions', looper);
+    expect(await left.count()).toBe(0);
   });
 
   test('a step that the chain refuses is not offered again', async () => {

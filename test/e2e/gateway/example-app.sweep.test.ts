@@ -372,7 +372,7 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.locator('[role=alert]', { hasText: 'no page at /nowhere' }).waitFor();
     await app.looksWell('app-nowhere');
     await app.show(`#/strategies/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
-    await page.locator('[role=alert]').waitFor();
+    await page.locator('[role=alert]', { hasText: 'There is no such strategy.' }).waitFor();
     expect(await page.locator('main img').count()).toBe(0);
   });
 

@@ -19,7 +19,7 @@ const NAMES: Partial<Record<Row['scenario'], string>> = {
   NO_EXIT: 'no buyer',
 };
 
-const COLUMNS = ['Change', 'LTV', 'Points left', 'Your money', 'Net APY', 'Ended by'];
+const COLUMNS = ['Change', 'LTV', 'LTV left', 'Your money', 'Net APY', 'Ended by'];
 
 export interface StressOf {
   /** The leverage, or the LTV of a vault, in words. */

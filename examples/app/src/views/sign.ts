@@ -53,7 +53,12 @@ export const signView: View = async (context) => {
     el(
       'div',
       { class: 'sides' },
-      el('section', { class: 'card head-of', 'aria-label': 'The link' }, facts(rowsOf(context, chainId), 'lines')),
+      el(
+        'section',
+        { class: 'card head-of', 'aria-labelledby': 'asked' },
+        el('h2', { id: 'asked' }, 'What the link asks for'),
+        facts(rowsOf(context, chainId), 'lines'),
+      ),
       panel.node,
     ),
   );

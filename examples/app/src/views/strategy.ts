@@ -1,4 +1,4 @@
-import type { Client, Strategy } from '../client.ts';
+import { type Client, InvalidRequestError, NotFoundError, type Strategy } from '../client.ts';
 import { category, leverage, ltv, PageError, percent, percentTick, usd } from '../copy/index.ts';
 import { el, facts, write } from '../dom.ts';
 import { depositForm } from '../forms/deposit.ts';
@@ -19,9 +19,10 @@ export const strategyView: View = async (context) => {
   place(loading('the strategy', 6));
   const [strategy, known] = await Promise.all([
     strategyOf(client, id, Number(query.get('chainId')), signal),
-    strategyFacts(graphql, [id], signal),
+    // Without it the form knows the default leverage only.
+    strategyFacts(graphql, [id], signal).catch(() => undefined),
   ]);
-  const limits = known.get(strategy.id)?.limits ?? {
+  const limits = known?.get(strategy.id)?.limits ?? {
     max: strategy.ltvPct?.max,
     liquidation: strategy.ltvPct?.liquidation,
   };
@@ -94,11 +95,17 @@ function feeOf({ fees }: Strategy): readonly [string, string] {
 
 /** Vaults are rows of the list only. */
 export async function strategyOf(client: Client, id: string, chainId: number, signal: AbortSignal): Promise<Strategy> {
-  if (!id.startsWith('equity-')) return client.strategy(id, { signal });
+  if (!id.startsWith('equity-')) return client.strategy(id, { signal }).catch(unlessThere);
   const { strategies } = await client.strategies({ chainId: (chainId === 1 ? 1 : 4663) as ChainId }, { signal });
   const found = strategies.find((strategy) => strategy.id === id);
   if (found === undefined) throw new PageError('There is no such vault.');
   return found;
+}
+
+/** An id that is none, or of nothing: the address is wrong, and nothing can be changed about it. */
+function unlessThere(error: unknown): never {
+  const isWrong = error instanceof InvalidRequestError || error instanceof NotFoundError;
+  throw isWrong ? new PageError('There is no such strategy.') : error;
 }
 
 /** The net APY at a leverage, between the steps of the ladder: until the preview knows it with the own borrow. */
