@@ -5,6 +5,8 @@ import {
   ConnectionError,
   ExpiredError,
   InsufficientBalanceError,
+  type Plan,
+  type PlanProof,
   ReceiptTimeoutError,
   RejectedError,
   serviceError,
@@ -23,13 +25,16 @@ import {
   percent,
   readAmount,
   readable,
+  reviewOf,
   signedPercent,
   signedUsd,
+  stepsOf,
   toUnits,
   usd,
   usualAmount,
   whole,
 } from '../../../examples/app/src/copy/index.ts';
+import { placeOf } from '../../../examples/app/src/parts/ltv-bar.ts';
 
 const PYUSD = '0x6c3ea9036406852006290770BEdFcAbA0e23A0e8';
 /** Blanks that keep a number and its unit together are compared as blanks. */
@@ -176,6 +181,76 @@ describe('words', () => {
   test('behavior: a code without a name is made readable', () => {
     expect([eventName('partly_closed'), eventName('some_new_kind')]).toEqual(['Part closed', 'Some new kind']);
   });
+});
+
+describe('the review', () => {
+  const owner = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+  const router = '0x3D131d654e0C413E1cB2ab1071aad78A9470ef9d';
+  const paid = { token: PYUSD, amount: 1_000_000_000n, text: '1000 PYUSD' };
+  const proof = {
+    chainId: 1,
+    owner,
+    sentences: [
+      `Opens a position of ${owner} with 1000 PYUSD: it borrows 1987.216014 PYUSD.`,
+      `Allows ${router} to take exactly 1000 PYUSD, which call 2 does.`,
+      'It spends at most 1000 PYUSD.',
+    ],
+    spendsAtMost: [paid],
+    receivesAtLeast: [],
+    position: { ltvAtMostPct: '66.88' },
+    authorizes: [{ kind: 'allowance', spender: router, amount: paid, until: { callIndex: 1 } }],
+  } as unknown as PlanProof;
+
+  test('default: effects, bounds and permissions in words, with the proof beside', () => {
+    const { effects, facts, permissions, proof: sentences } = reviewOf(proof);
+    expect(effects.map(plain)).toEqual(['Opens a position with 1,000 PYUSD: it borrows 1,987.22 PYUSD.']);
+    expect(facts.map(([name, value]) => [name, plain(value)])).toEqual([
+      ['Your wallet pays at most', '1,000 PYUSD'],
+      ['LTV at most', '66.88 %'],
+    ]);
+    expect(permissions.map(plain)).toEqual(['The leverage router may take 1,000 PYUSD: it ends with step 2.']);
+    expect(sentences).toHaveLength(3);
+  });
+
+  test('behavior: an allowance that stays is said, and so is that there is none', () => {
+    const [allowance] = proof.authorizes;
+    const lasting = { ...proof, authorizes: [{ ...allowance, until: undefined }] } as unknown as PlanProof;
+    expect(plain(reviewOf(lasting).permissions[0] ?? '')).toBe(
+      'The leverage router may take 1,000 PYUSD: the rest stays allowed.',
+    );
+    expect(reviewOf({ ...proof, authorizes: [] }).permissions).toEqual(['None: nobody may take anything of yours.']);
+  });
+
+  test('default: each call is a step with a name', () => {
+    const word = (value: bigint) => value.toString(16).padStart(64, '0');
+    const approval = (units: bigint) => ({
+      to: PYUSD,
+      data: `0x095ea7b3${word(BigInt(router))}${word(units)}`,
+      value: '0',
+    });
+    const right = (is: bigint) => ({ to: router, data: `0xeecea000${word(1n)}${word(is)}`, value: '0' });
+    const plan = (body: object) => ({ chainId: 1, meta: {}, ...body }) as unknown as Plan;
+    const single = plan({ action: 'close', approvals: [approval(1_000_000_000n), approval(0n)], tx: right(7n) });
+    expect(stepsOf({ ...single, tx: { to: router, data: '0x12345678', value: '0' } } as Plan).map(plain)).toEqual([
+      'Allow exactly 1,000 PYUSD',
+      'Take back the allowance of PYUSD',
+      'Sell and repay',
+    ]);
+    const batch = plan({ action: 'equity_exit', calls: [right(1n), { to: router, data: '0x1234' }, right(0n)] });
+    expect(stepsOf(batch)).toEqual(['Let the router act once', 'Sell and repay', 'Take the right of the router back']);
+  });
+});
+
+test('behavior: the limits of an LTV bar are apart, and an LTV is between its limits', () => {
+  const limits = { safe: '90.50', max: '91.25', liquidation: '91.50' };
+  const places = [0, 45.25, 90.5, 90.9, 91.25, 91.4, 91.5, 100, 140].map((value) => placeOf(value, limits));
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect([places[0], places[1], places[2], places[4], places[6], places[7], places[8]]).toEqual([
+    0, 35, 70, 82, 94, 100, 100,
+  ]);
+  // Of a vault the safe LTV is the highest.
+  expect(placeOf(55, { safe: '55.00', max: '55.00', liquidation: '62.50' })).toBe(82);
+  expect(placeOf(50, {})).toBeGreaterThan(0);
 });
 
 describe('failureOf', () => {

@@ -61,7 +61,7 @@ function levelOf(value: string | null | undefined, { safe, max }: LtvLimits): st
 }
 
 /** The place of an LTV on the bar, percent of its width: even between two limits. */
-function placeOf(value: number, { safe, max, liquidation }: LtvLimits): number {
+export function placeOf(value: number, { safe, max, liquidation }: LtvLimits): number {
   const end = Number(liquidation ?? 100);
   const steps: readonly (readonly [number, number])[] = [
     [0, 0],
