@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Catalog } from '../src/catalog/index.ts';
 import type { ExampleApp, WorldOverrides } from '../src/config/config.ts';
@@ -27,6 +28,8 @@ export function exampleApp({ catalog, relayUrl, sampleKeys }: ExampleAppOptions)
     files: {
       'index.html': read('index.html'),
       'style.css': read('style.css'),
+      // Of the package that draws the charts.
+      'uplot.css': () => readFile(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), 'utf8'),
       'main.js': bundle,
       'world.json': () => JSON.stringify(world),
     },

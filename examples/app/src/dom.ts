@@ -31,20 +31,28 @@ function setAttributes(node: Element, attributes: Readonly<Record<string, Value>
   }
 }
 
-/** A list of names and values; a missing value is said to be unknown. */
-export function facts(rows: readonly (readonly [string, string | null | undefined])[]): HTMLElement {
+export function button(
+  text: string,
+  attributes: Readonly<Record<string, Value>>,
+  onClick: () => void,
+): HTMLButtonElement {
+  const node = el('button', { type: 'button', ...attributes }, text);
+  node.addEventListener('click', onClick);
+  return node;
+}
+
+export type Row = readonly [name: string, value: Node | string];
+
+/** Names and values. */
+export function facts(rows: readonly Row[], kind: 'grid' | 'lines' = 'grid'): HTMLElement {
   return el(
     'dl',
-    { class: 'facts' },
-    ...rows.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value ?? 'unknown'))),
+    { class: kind === 'grid' ? 'facts' : 'lines' },
+    ...rows.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
   );
 }
 
-/** The text of an error that is shown to a person. */
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-export function alertOf(error: unknown): HTMLElement {
-  return el('p', { class: 'error', role: 'alert' }, textOf(error));
+/** Replace the text of a node where it differs: an equal text is not announced again. */
+export function write(node: Element | null | undefined, text: string): void {
+  if (node && node.textContent !== text) node.textContent = text;
 }

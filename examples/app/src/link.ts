@@ -1,3 +1,5 @@
+import { amount, percentTick } from './copy/index.ts';
+
 /** The bounds that the maker of a link has set. They hold in the form too, for every change of the request. */
 export interface LinkBounds {
   readonly slippage?: number;
@@ -17,11 +19,18 @@ export function boundsOf(query: URLSearchParams): LinkBounds {
 /** The bounds as a sentence; `undefined` = there are none. */
 export function boundsText({ slippage, maxSwapLossPct, minAmountOut }: LinkBounds): string | undefined {
   const parts = [
-    slippage === undefined ? undefined : `a slippage of at most ${Number((slippage * 100).toPrecision(12))} %`,
-    maxSwapLossPct === undefined ? undefined : `swaps that lose at most ${maxSwapLossPct} %`,
-    minAmountOut === undefined ? undefined : `an output of at least ${minAmountOut}`,
+    slippage === undefined ? undefined : `a slippage of at most ${percentTick(slippage * 100)}`,
+    maxSwapLossPct === undefined ? undefined : `swaps that lose at most ${percentTick(maxSwapLossPct)}`,
+    minAmountOut === undefined ? undefined : `an output of at least ${amount(minAmountOut)}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : `The link asks for ${parts.join(', ')}.`;
+}
+
+/** A number of a link; `undefined` = there is none, or it is none. */
+export function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  const number = text === null || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) && number > 0 ? number : undefined;
 }
 
 interface Range {

@@ -1,22 +1,31 @@
 import { createClient } from './client.ts';
-import { alertOf, el } from './dom.ts';
-import { shortened } from './format.ts';
+import { PageError, shortened } from './copy/index.ts';
+import { el } from './dom.ts';
+import { failed } from './parts/state.ts';
+import { createQuery } from './queries.ts';
+import { positionView } from './views/position.ts';
 import { positionsView } from './views/positions.ts';
 import { signView } from './views/sign.ts';
 import { strategiesView } from './views/strategies.ts';
 import { strategyView } from './views/strategy.ts';
+import { vaultView } from './views/vault.ts';
 import type { View } from './views/view.ts';
 import { createDevelopmentWallet } from './wallet.ts';
 import { readWorld } from './world.ts';
 
 /** The place in the app is the fragment of its address: `#/strategies/<id>?chainId=1`. */
 const ROUTES: readonly (readonly [RegExp, string, View])[] = [
-  [/^\/?$/, 'strategies', strategiesView],
+  [/^\/?(?:strategies)?$/, 'strategies', strategiesView],
   [/^\/strategies\/([^/]+)$/, 'strategies', strategyView],
   [/^\/positions$/, 'positions', positionsView],
+  [/^\/positions\/(\d+)\/(\d+)$/, 'positions', positionView],
+  [/^\/vaults\/(\d+)\/([^/]+)$/, 'positions', vaultView],
   [/^\/sign$/, 'sign', signView],
 ];
+const TITLE = document.title;
 const ACCOUNT = 'account';
+/** A person is told of a longer wait. */
+const MAX_WAIT_MS = 1_500;
 
 const content = document.querySelector('main') as HTMLElement;
 const accounts = document.querySelector('#account') as HTMLSelectElement;
@@ -26,7 +35,10 @@ async function start(): Promise<void> {
   const wallet = createDevelopmentWallet(world);
   // Where a wallet puts itself; this app asks for it like any other.
   Object.assign(window, { ethereum: wallet });
-  const client = createClient({ baseUrl: new URL('..', location.href).href.replace(/\/$/, ''), apiKey: world.apiKey });
+  const baseUrl = new URL('..', location.href).href.replace(/\/$/, '');
+  const client = createClient({ baseUrl, apiKey: world.apiKey, maxRetryWaitMs: MAX_WAIT_MS });
+  const graphql = createQuery(baseUrl, world.apiKey);
+  const chains = new Map(world.chains.map(({ chainId, name }) => [chainId, name]));
 
   accounts.append(...world.accounts.map((address) => el('option', { value: address }, shortened(address))));
   const stored = sessionStorage.getItem(ACCOUNT);
@@ -52,24 +64,28 @@ async function start(): Promise<void> {
     };
     content.setAttribute('aria-busy', 'true');
     try {
-      if (view === undefined) throw new Error(`There is no view at ${path}.`);
-      const id = decodeURIComponent(pattern?.exec(path)?.[1] ?? '');
-      await view({ client, world, wallet, account: accounts.value, id, query, signal, place });
+      if (view === undefined) throw new PageError(`There is no page at ${path}.`);
+      const parts = (pattern?.exec(path) ?? []).slice(1).map((part) => decodeURIComponent(part ?? ''));
+      const account = accounts.value;
+      await view({ client, graphql, world, chains, wallet, account, parts, query, signal, place });
     } catch (error) {
       place(
         el('h1', {}, 'This did not work'),
-        alertOf(error),
+        failed(error, () => void show()),
         el('p', {}, el('a', { href: '#/' }, 'To the strategies')),
       );
     }
-    if (!signal.aborted) content.removeAttribute('aria-busy');
+    if (signal.aborted) return;
+    content.removeAttribute('aria-busy');
+    document.title = [content.querySelector('h1')?.textContent, TITLE].join(' · ');
   };
   accounts.addEventListener('change', () => {
     sessionStorage.setItem(ACCOUNT, accounts.value);
     show();
   });
   addEventListener('hashchange', () => {
-    show().then(() => content.focus());
+    scrollTo(0, 0);
+    show().then(() => content.focus({ preventScroll: true }));
   });
   document.querySelector('#skip')?.addEventListener('click', (event) => {
     event.preventDefault();
@@ -83,4 +99,9 @@ function placeOf(hash: string): { path: string; query: URLSearchParams } {
   return { path, query: new URLSearchParams(query) };
 }
 
-start().catch((error: unknown) => content.replaceChildren(el('h1', {}, 'This did not work'), alertOf(error)));
+start().catch((error: unknown) =>
+  content.replaceChildren(
+    el('h1', {}, 'This did not work'),
+    failed(error, () => location.reload()),
+  ),
+);

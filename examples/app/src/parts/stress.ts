@@ -1,6 +1,6 @@
-import type { Client, Strategy } from './client.ts';
-import { el } from './dom.ts';
-import { percent, usd } from './format.ts';
+import type { Client } from '../client.ts';
+import { change as changeText, leverage, ltv, percent, usd, whole } from '../copy/index.ts';
+import { el } from '../dom.ts';
 
 type Table = Awaited<ReturnType<Client['strategyStress']>>['stress'];
 type Row = Table['rows'][number];
@@ -19,36 +19,44 @@ const NAMES: Partial<Record<Row['scenario'], string>> = {
   NO_EXIT: 'no buyer',
 };
 
-const COLUMNS = ['Change', 'LTV', 'Points left', 'Equity', 'Net APY', 'Ended by'];
+const COLUMNS = ['Change', 'LTV', 'LTV left', 'Your money', 'Net APY', 'Ended by'];
 
-/** Show the results of the stress scenarios for a deposit into a strategy at its default leverage. */
-export async function stressOf(client: Client, { id }: Strategy, signal: AbortSignal): Promise<HTMLElement> {
-  const { stress } = await client.strategyStress({ id }, { signal });
+export interface StressOf {
+  /** The leverage, or the LTV of a vault, in words. */
+  readonly level: string;
+  readonly equityUsd: string;
+  readonly isVault: boolean;
+}
+
+/** What a person gets from a table of stress for a deposit of that size and leverage. */
+export function stressNodes(stress: Table, of: StressOf): readonly Node[] {
   const drop = stress.dropToLiquidationPct;
-  const first = drop === null ? 'It has no debt to be liquidated for.' : `Liquidated after a price fall of ${drop} %.`;
-  return el(
-    'div',
-    { class: 'stress' },
-    el('h2', {}, 'Bad days'),
-    el('p', {}, `A deposit of 10,000 USD at the default leverage. ${first} ${recordOf(stress)}`),
+  const first =
+    drop === null
+      ? 'It has no debt to be liquidated for.'
+      : `${of.isVault ? 'Its yield loop' : 'It'} is liquidated when the price of ${of.isVault ? 'its' : 'the'} collateral falls by ${percent(drop)}.`;
+  return [
+    el('p', { 'data-stress': '' }, `A deposit of ${usd(of.equityUsd)} at ${of.level}. ${first} ${recordOf(stress)}`),
     ...GROUPS.map(({ name, scenarios }) =>
       groupOf(
         name,
         stress.rows.filter(({ scenario }) => scenarios.includes(scenario)),
       ),
     ),
-  );
+  ];
 }
 
 /** The longest window of the record that is known, in a sentence. */
 function recordOf({ recordedMoves }: Table): string {
   const known = recordedMoves.filter(({ survived }) => survived !== undefined).at(-1);
   const [shortest] = recordedMoves;
-  if (known?.worstLtvRisePct === undefined)
-    return `The past is not known yet: ${shortest?.sampleCount ?? 0} hours are recorded.`;
-  const most = known.maxLeverage === undefined || known.maxLeverage === null ? '' : `, as up to ${known.maxLeverage}×`;
-  const ended = known.survived ? `it would survive${most}` : `it would not survive${most.replace('as', 'only')}`;
-  return `The worst ${known.windowDays} days of ${known.sampleCount} recorded hours raised an LTV by ${known.worstLtvRisePct} %, which ${ended}.`;
+  const daysOf = (hours: number) => `${Math.round(hours / 24)} recorded days`;
+  if (known?.worstLtvRisePct === undefined) return `Only ${daysOf(shortest?.sampleCount ?? 0)} are known so far.`;
+  const most = known.maxLeverage;
+  const end = known.survived
+    ? `It survives that${most ? `, as up to ${leverage(most)}` : ''}.`
+    : `It does not survive that${most ? `; up to ${leverage(most)} would` : ''}.`;
+  return `In the worst ${known.windowDays} of ${daysOf(known.sampleCount)} the LTV rose by ${percent(known.worstLtvRisePct)}. ${end}`;
 }
 
 /** One group: a mark per row with its end in words; the numbers on request. */
@@ -60,10 +68,9 @@ function groupOf(name: string, rows: readonly Row[]): HTMLElement {
       'tr',
       {},
       el('th', { scope: 'row' }, changeOf(row)),
-      ...[row.ltvPct, row.headroomPct].map((value) => el('td', {}, value ?? '–')),
-      el('td', {}, usd(row.equityUsd) ?? '–'),
-      el('td', {}, percent(row.netApyPct) ?? '–'),
-      el('td', {}, endOf(row)),
+      ...[ltv(row.ltvPct), ltv(row.headroomPct), usd(row.equityUsd), percent(row.netApyPct), endOf(row)].map((text) =>
+        el('td', {}, text),
+      ),
     ),
   );
   return el(
@@ -90,28 +97,23 @@ function verdictOf(rows: readonly Row[]): string {
   const mildest = (found: readonly Row[]) =>
     [...found].sort((a, b) => Math.abs(Number(a.changePct ?? 1e9)) - Math.abs(Number(b.changePct ?? 1e9)))[0];
   const liquidated = mildest(ends('LIQUIDATION'));
-  if (liquidated) return `liquidation from ${changeOf(liquidated)} on`;
+  if (liquidated) return `liquidated from ${changeOf(liquidated)} on`;
   const stuck = mildest(ends('NO_EXIT'));
-  if (stuck) return stuck.scenario === 'NO_EXIT' ? 'no exit without a buyer' : `no exit from ${changeOf(stuck)} on`;
+  if (stuck)
+    return stuck.scenario === 'NO_EXIT' ? 'no way out without a buyer' : `no way out from ${changeOf(stuck)} on`;
   const carried = mildest(ends('CARRY'));
-  if (carried) return `${endOf(carried)} at ${changeOf(carried)}`;
-  return rows.some(({ endsBy }) => endsBy === undefined) ? 'not known' : 'nothing ends it';
+  if (carried) return `liquidated by ${endOf(carried)} at ${changeOf(carried)}`;
+  return rows.some(({ endsBy }) => endsBy === undefined) ? 'not known' : 'survives all of these';
 }
 
 function changeOf({ scenario, changePct }: Row): string {
-  const change = changePct === undefined || changePct === null ? undefined : `${signed(changePct)} %`;
+  const change = changePct === undefined || changePct === null ? undefined : changeText(changePct);
   return [NAMES[scenario], change].filter((part) => part !== undefined).join(', ');
-}
-
-/** `-10.00` as `−10`, `2.50` as `+2.5`. */
-function signed(value: string): string {
-  const number = Number(value);
-  return number < 0 ? `−${-number}` : `+${number}`;
 }
 
 function endOf({ endsBy, liquidationIn }: Row): string {
   if (endsBy === 'CARRY')
-    return liquidationIn?.days ? `carry in ${Math.round(Number(liquidationIn.days))} days` : 'carry';
+    return liquidationIn?.days ? `interest in ${whole(Number(liquidationIn.days))} days` : 'interest';
   if (endsBy === undefined) return 'not known';
-  return { LIQUIDATION: 'liquidation', NO_EXIT: 'no exit', NOTHING: 'nothing' }[endsBy];
+  return { LIQUIDATION: 'liquidation', NO_EXIT: 'no way out', NOTHING: 'nothing' }[endsBy];
 }
