@@ -1,5 +1,5 @@
 import type { Client, Strategy, StrategyChange } from '../client.ts';
-import { category, leverage, minute, percent, usd } from '../copy/index.ts';
+import { category, leverage, minute, percent, percentTick, usd } from '../copy/index.ts';
 import { el, write } from '../dom.ts';
 import { sparkline } from '../parts/chart.ts';
 import { empty, loading, staleAge, staleNote } from '../parts/state.ts';
@@ -161,9 +161,10 @@ function rowOf(strategy: Strategy, chains: ReadonlyMap<number, string>): HTMLEle
 
 function fill(row: HTMLElement, strategy: Strategy): void {
   const put = (field: string, text: string) => write(row.querySelector(`[data-field=${field}]`), text);
-  const { leverage: most, leverageApyPct } = strategy.defaultLeverage;
+  const { leverage: most, leverageApyPct, ltvPct } = strategy.defaultLeverage;
   put('apy', percent(leverageApyPct));
-  put('leverage', leverage(most));
+  // A vault is listed at the target LTV of its stock.
+  put('leverage', strategy.equityVault ? `an LTV of ${percentTick(Number(ltvPct))}` : leverage(most));
   put('base', percent(strategy.totalCollateralApyPct));
   put('borrow', percent(strategy.netBorrowApyPct));
   put('liquidity', usd(strategy.liquidityUsd));
