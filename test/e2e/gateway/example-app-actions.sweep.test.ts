@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
-import { amount, leverage, ltv, readable } from '../../../examples/app/src/copy/index.ts';
+import { amount, leverage, ltv, minute, readable } from '../../../examples/app/src/copy/index.ts';
 import { startChromium, whyNoChromium } from '../../support/chromium.ts';
 import { equityVerbs } from '../../support/equity.ts';
 import { type AppPage, openApp, previewed, textOf } from '../../support/example-app.ts';
@@ -325,6 +325,17 @@ describe.skipIf(whyNoChromium !== null)('the actions of the example app', () => 
     await page.unroute('**/v1/strategies?chainId=4663');
     await refusal.locator('button', { hasText: 'Try again' }).click();
     await page.locator('[data-strategy]').first().waitFor();
+  });
+
+  test('a connection that is lost says of when the rates are', async () => {
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('StrategyChanges') ? route.abort() : route.fallback(),
+    );
+    await app.show('');
+    await page.locator('#live', { hasText: 'Connection lost: the rates are of' }).waitFor();
+    expect(await textOf(page.locator('#live'))).toContain(`of ${minute(service.clock.now())}.`);
+    expect(await page.locator('[data-strategy]').count()).toBeGreaterThan(10);
+    await page.unroute('**/graphql');
   });
 
   test('what is being read has a place, and a line without a past says so', async () => {

@@ -3,7 +3,7 @@ import { type Address, encodeFunctionData, erc20Abi, maxUint256 } from 'viem';
 import type { HDAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
-import { usd } from '../../../examples/app/src/copy/index.ts';
+import { day, percent, usd } from '../../../examples/app/src/copy/index.ts';
 import type { Timers } from '../../../src/shared/timers.ts';
 import { look } from '../../support/axe.ts';
 import { startChromium, whyNoChromium } from '../../support/chromium.ts';
@@ -190,6 +190,11 @@ describe.skipIf(whyNoChromium !== null)(`example app${whyNoChromium === null ? '
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     expect(await textOf(readout)).not.toBe(last);
+    // And of the first day under the pointer.
+    await page.locator('.u-over').hover({ position: { x: 1, y: 40 } });
+    const first = (await service.get(`/v1/strategies/${MARKET.id}/leveraged-apy-history?leverage=3.1&days=90`)).body;
+    const [{ ts, apy }] = first.history;
+    await expect.poll(() => textOf(readout)).toBe(`${day(ts)}Net APY at 3.1x ${percent(apy).replace(/\s/, ' ')}`);
     await app.looksWell('app-strategy');
   });
 

@@ -1,5 +1,5 @@
 import type { Client, Strategy, StrategyChange } from '../client.ts';
-import { category, leverage, minute, percent, usd } from '../copy/index.ts';
+import { category, leverage, minute, percent, percentTick, shortened, usd } from '../copy/index.ts';
 import { el, write } from '../dom.ts';
 import { sparkline } from '../parts/chart.ts';
 import { empty, loading, staleAge, staleNote } from '../parts/state.ts';
@@ -47,13 +47,14 @@ export const strategiesView: View = async (context) => {
   const body = el('tbody', { role: 'rowgroup' });
   const table = tableOf(body);
   const none = el('div', {});
+  const twins = twinsOf([...strategies.values()]);
   const histories = new Map<string, readonly number[]>();
   const rows = new Map<string, HTMLElement>();
   const show = () => {
     const shown = controls.choose([...strategies.values()]);
     body.replaceChildren(
       ...shown.map((strategy) => {
-        const row = rows.get(strategy.id) ?? rowOf(strategy, context.chains);
+        const row = rows.get(strategy.id) ?? rowOf(strategy, context.chains, twins.has(strategy.id));
         rows.set(strategy.id, row);
         return row;
       }),
@@ -106,6 +107,14 @@ export const strategiesView: View = async (context) => {
   void follow(client, signal, state, { changed, removed });
 };
 
+/** Strategies whose tokens and chain are those of another one: their ids tell them apart. */
+function twinsOf(all: readonly Strategy[]): ReadonlySet<string> {
+  const pairOf = ({ chainId, collateral, loan }: Strategy) => `${chainId} ${collateral.address} ${loan.address}`;
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(pairOf(one), (counts.get(pairOf(one)) ?? 0) + 1);
+  return new Set(all.filter((one) => (counts.get(pairOf(one)) ?? 0) > 1).map(({ id }) => id));
+}
+
 function tableOf(body: HTMLElement): HTMLElement {
   const heads = ['Strategy', 'Net APY', `Last ${DAYS} days`, 'Without leverage', 'Borrow APY', 'Liquidity'];
   return el(
@@ -121,7 +130,7 @@ function tableOf(body: HTMLElement): HTMLElement {
   );
 }
 
-function rowOf(strategy: Strategy, chains: ReadonlyMap<number, string>): HTMLElement {
+function rowOf(strategy: Strategy, chains: ReadonlyMap<number, string>, isTwin: boolean): HTMLElement {
   const { id, chainId, collateral, loan, curator } = strategy;
   const isVault = strategy.equityVault !== undefined && strategy.equityVault !== null;
   const cell = (name: string, label: string, ...children: readonly (Node | string | null)[]) =>
@@ -138,14 +147,14 @@ function rowOf(strategy: Strategy, chains: ReadonlyMap<number, string>): HTMLEle
         { class: 'tags' },
         el('span', {}, chains.get(chainId) ?? `chain ${chainId}`),
         el('span', {}, isVault ? `Vault${curator ? ` of ${curator}` : ''}` : category(collateral.category)),
+        isTwin ? el('span', {}, `Market ${shortened(id)}`) : null,
         el('span', { class: 'old', hidden: true, 'data-field': 'age' }),
       ),
     ),
     cell(
       'apy',
       'Net APY',
-      // A vault is listed at its target, the others at their highest safe leverage.
-      isVault ? null : 'up to ',
+      el('span', { 'data-field': 'most' }),
       el('b', { 'data-field': 'apy' }),
       ' at ',
       el('span', { 'data-field': 'leverage' }),
@@ -161,9 +170,12 @@ function rowOf(strategy: Strategy, chains: ReadonlyMap<number, string>): HTMLEle
 
 function fill(row: HTMLElement, strategy: Strategy): void {
   const put = (field: string, text: string) => write(row.querySelector(`[data-field=${field}]`), text);
-  const { leverage: most, leverageApyPct } = strategy.defaultLeverage;
+  const { leverage: most, leverageApyPct, ltvPct } = strategy.defaultLeverage;
   put('apy', percent(leverageApyPct));
-  put('leverage', leverage(most));
+  // A vault is listed at the target LTV of its stock.
+  put('leverage', strategy.equityVault ? `an LTV of ${percentTick(Number(ltvPct))}` : leverage(most));
+  // More leverage would not bring more to a vault at its target, nor where it loses.
+  put('most', strategy.equityVault || Number(leverageApyPct ?? 0) < 0 ? '' : 'up to ');
   put('base', percent(strategy.totalCollateralApyPct));
   put('borrow', percent(strategy.netBorrowApyPct));
   put('liquidity', usd(strategy.liquidityUsd));
