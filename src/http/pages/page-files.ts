@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StaticFile } from './static-files.ts';
 
@@ -23,6 +24,14 @@ const CONSOLE = [besideBundle('console'), fileURLToPath(new URL('../../../consol
 /** A file of a page, from `console/`. */
 export function placeOf(folder: string, name: string): string {
   return join(CONSOLE ?? '', folder, name);
+}
+
+/** The same of a file of a package. A build has it beside the page; the sources take it from the package, which only development needs. */
+export function placeOfPackaged(folder: string, name: string, packageFolder: string): string {
+  const built = placeOf(folder, name);
+  if (existsSync(built)) return built;
+  const [scope = '', ...path] = packageFolder.split('/');
+  return join(dirname(createRequire(import.meta.url).resolve(`${scope}/package.json`)), ...path, name);
 }
 
 /** The media type of a file by its name. */

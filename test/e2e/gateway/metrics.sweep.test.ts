@@ -188,7 +188,7 @@ describe('startTracing', () => {
   let tracing: Tracing;
   let app: App;
   beforeAll(async () => {
-    tracing = await startTracing({
+    tracing = startTracing({
       endpoint: 'http://127.0.0.1:1',
       sampleRatio: 1,
       role: 'all',
