@@ -174,6 +174,7 @@ function environment(
     STABLEWATCH_URL: urls.stablewatch,
     ROYCO_URL: urls.royco,
     MERKL_URL: urls.merkl,
+    MERKL_POSITION_REWARDS: 'true',
     COINGECKO_URL: urls.coingecko,
     GECKOTERMINAL_URL: urls.geckoterminal,
     KYBERSWAP_URL: urls.kyberswap,

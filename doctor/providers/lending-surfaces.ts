@@ -1,7 +1,7 @@
 import type { Catalog, Chain } from '../../src/catalog/types.ts';
 import { createMerkl } from '../../src/upstreams/merkl/client.ts';
 import { createMorphoApi } from '../../src/upstreams/morpho-api/client.ts';
-import { optional, outcomeOf } from './outcome.ts';
+import { optional, outcomeOf, single } from './outcome.ts';
 import type { Measure, ProviderSurface } from './types.ts';
 
 const DAY = 86_400;
@@ -13,6 +13,7 @@ export function lendingSurfaces(catalog: Catalog): readonly ProviderSurface[] {
   return catalog.chains.flatMap((chain) => [
     campaigns(chain),
     campaignHistory(chain),
+    positionRewards(chain),
     borrowHistory(chain),
     ...(chain.contracts.publicAllocator === undefined ? [] : [sharedLiquidity(chain)]),
   ]);
@@ -54,6 +55,21 @@ function campaignHistory(chain: Chain): ProviderSurface {
       const [first] = [...live.values.values()].flatMap(({ borrow, collateral }) => [...borrow, ...collateral]);
       if (first === undefined) return undefined;
       return outcomeOf(await port.history([first.id], optional(signal)), () => []);
+    },
+  };
+}
+
+/** The record of an account: of the contract that creates positions, which earns nothing itself. */
+function positionRewards(chain: Chain): ProviderSurface {
+  return {
+    ...merkl,
+    name: 'position_rewards',
+    chainId: chain.chainId,
+    timeFields: null,
+    maxAgeSec: DAY,
+    ask: async (deps, _context, signal) => {
+      const { flashLeverage } = chain.contracts;
+      return single(flashLeverage, await createMerkl(deps).earned(chain.chainId, flashLeverage, optional(signal)));
     },
   };
 }

@@ -13,6 +13,7 @@ import type { LatestReading } from '../services/latest-reading.ts';
 import { createMarketRecords } from '../services/market-records.ts';
 import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
+import { createRewards } from '../services/rewards.ts';
 import { createTvl } from '../services/tvl.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
@@ -142,8 +143,6 @@ export function createCore(deps: AppDeps): Core {
     positions: positions.positions,
     ops: positions.ops,
     alerts: alerts.port,
-    keyUsage: stores.usage,
-    tvlSamples: { since: forRequests(deps.timers, stores.tvlSamples.since) },
     positionHistory: history.positionHistory,
     ...createBuilders(deps, { ...building, positions: positions.positions, ...current }),
   };
@@ -246,7 +245,7 @@ function composeChains({ deps, catalog, budgets, telemetry: { metrics }, snapsho
 
 interface ReadServicesInput extends CompositionInput {
   readonly composed: Composition;
-  readonly stores: Pick<Stores, 'samples' | 'marketSamples'>;
+  readonly stores: Pick<Stores, 'samples' | 'marketSamples' | 'tvlSamples' | 'usage'>;
   readonly upstreams: Upstreams;
   readonly changes: ReturnType<typeof createChanges>;
 }
@@ -301,6 +300,9 @@ function createReadServices({
     health: createReadiness({ catalog, snapshot, budgets, ceilingSec: env.READY_CEILING_SEC, startedMs: clock.now() }),
     changes,
     tvl: createTvl({ catalog, snapshot }),
+    keyUsage: stores.usage,
+    rewards: env.MERKL_POSITION_REWARDS ? createRewards({ upstream: upstreams.rewards, clock, timeouts }) : undefined,
+    tvlSamples: { since: forRequests(deps.timers, stores.tvlSamples.since) },
   };
 }
 

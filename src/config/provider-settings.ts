@@ -40,6 +40,11 @@ export const providerSettings = {
   ROYCO_API_KEY: key.describe('Key of the incentive market.'),
   MERKL_URL: url.default('https://api.merkl.xyz/v4').describe('Borrow and collateral incentive campaigns.'),
   MERKL_API_KEY: key.describe('Key of the incentive campaigns, for a larger plan.'),
+  MERKL_POSITION_REWARDS: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .default(false)
+    .describe('Whether the rewards of a position are asked of the incentive provider, on demand. See the doctor.'),
   COINGECKO_URL: url.default('https://api.coingecko.com/api/v3').describe('USD prices and price charts.'),
   COINGECKO_API_KEY: key.describe(
     'Key of the price provider: a demo key, or with the address of its pro plan a pro key.',

@@ -119,7 +119,13 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
       validation: 600,
       streams: 50,
       cost: 20_000,
-      calls: { ...relayCalls(120), 'Query.node': 240, 'Query.nodes': 240, 'Position.deleverageOptions': 60 },
+      calls: {
+        ...relayCalls(120),
+        'Query.node': 240,
+        'Query.nodes': 240,
+        'Position.deleverageOptions': 60,
+        'Position.rewards': 60,
+      },
       keyedCalls: 240,
     },
     ops: {
@@ -144,6 +150,7 @@ export function createLimits(points: Readonly<Record<Tier, number>>): Limits {
         'Query.nodes': 480,
         'Ops.portfolio': 480,
         'Position.deleverageOptions': 120,
+        'Position.rewards': 60,
       },
       keyedCalls: 480,
     },

@@ -22,6 +22,7 @@ import type {
   OhlcvPort,
   PriceChartPort,
   PricePort,
+  RewardsPort,
   RoutePort,
   StableIndexPort,
   SwapQuotePort,
@@ -40,6 +41,7 @@ export interface Upstreams {
   readonly incentivemarket: CollateralApySourcePort;
   readonly stableIndex: StableIndexPort;
   readonly incentives: IncentivesPort;
+  readonly rewards: RewardsPort;
   /** In order of preference. */
   readonly prices: readonly [PricePort, PricePort];
   readonly charts: PriceChartPort;
@@ -97,7 +99,7 @@ export function createUpstreams({ config, gasPriceOf, texts, ...shared }: Upstre
     aggregator: createDefillamaYields(deps('defillamaYields')),
     incentivemarket: createRoyco(deps('royco')),
     stableIndex: createStablewatch(deps('stablewatch')),
-    incentives: createMerkl(deps('merkl')),
+    ...incentivesOf(createMerkl(deps('merkl'))),
     prices: [coingecko.prices, createDefillamaCoins(deps('defillamaCoins'))],
     charts: coingecko.charts,
     ohlcv: createGeckoterminal(deps('geckoterminal')),
@@ -105,4 +107,9 @@ export function createUpstreams({ config, gasPriceOf, texts, ...shared }: Upstre
     routes: kyberswap.routes,
     quotes: [kyberswap.quotes, createOpenocean({ ...deps('openocean'), gasPriceOf }), pendle.quotes],
   };
+}
+
+/** One client for both, because they share the budget of the provider. */
+function incentivesOf(merkl: IncentivesPort & RewardsPort): Pick<Upstreams, 'incentives' | 'rewards'> {
+  return { incentives: merkl, rewards: merkl };
 }

@@ -10,7 +10,7 @@ import type {
   UsdPrice,
 } from '../domain/facts.ts';
 import type { Decimal } from '../shared/decimal.ts';
-import type { Address, Hex, MarketId } from '../shared/ids.ts';
+import type { Address, ChainId, Hex, MarketId } from '../shared/ids.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
 
 /**
@@ -51,6 +51,22 @@ export interface StableIndexPort {
     withHistory: (pool: { id: string; asset: string }) => boolean,
     options?: CallOptions,
   ): Promise<StableIndexPools>;
+}
+
+/** What an account has earned in one token by the record of the incentive provider. Base units. */
+export interface EarnedReward {
+  readonly token: { readonly address: Address; readonly symbol: string; readonly decimals: number };
+  /** Credited so far, what was claimed included. */
+  readonly accrued: bigint;
+  readonly claimed: bigint;
+  /** Earned, and not credited yet. */
+  readonly pending: bigint;
+}
+
+/** Rewards of accounts. */
+export interface RewardsPort {
+  /** The rewards of an account on a chain, one per token; empty = it has earned none. @throws UpstreamUnavailableError */
+  earned(chainId: ChainId, account: Address, options?: CallOptions): Promise<readonly EarnedReward[]>;
 }
 
 /** Borrow and collateral incentives by market id. */

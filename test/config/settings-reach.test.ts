@@ -98,6 +98,7 @@ beforeAll(async () => {
   strict = await startService({
     sleep: noSleep,
     env: {
+      MERKL_POSITION_REWARDS: 'false',
       GRAPHIQL: 'false',
       INTROSPECTION: 'false',
       PERSISTED_ONLY_FOR_ANONYMOUS: 'true',
@@ -258,6 +259,14 @@ const EFFECTS: Readonly<Record<Name, (name: Name) => Promise<void> | void>> = {
   ROYCO_API_KEY: keyed('royco', 'x-api-key'),
   MERKL_URL: asked('merkl'),
   MERKL_API_KEY: keyed('merkl', 'x-api-key'),
+  MERKL_POSITION_REWARDS: async () => {
+    const query =
+      '{ wallet(address: "0x90F79bf6EB2c4f870365E785982E1f101E93b906", chainIds: [1]) { positions(first: 1) { nodes { rewards { entries { symbol } } } } } }';
+    const entries = async (service: TestService) =>
+      (await service.graphql<Json>(query, {}, PARTNER)).body.data.wallet.positions.nodes[0].rewards.entries;
+    expect(await entries(shown)).not.toBeNull();
+    expect(await entries(strict)).toBeNull();
+  },
   COINGECKO_URL: asked('coingecko'),
   COINGECKO_API_KEY: keyed('coingecko', 'x-cg-demo-api-key'),
   GECKOTERMINAL_URL: async () => {

@@ -12,6 +12,11 @@ const MEASURED = new Map([
   ['spentInDay', '<requests>'],
   ['gasUsd', '<gas>'],
 ]);
+/** The use of a key counts the requests of the test itself. */
+const USED = new Map([
+  ['calls', '<calls>'],
+  ['points', '<points>'],
+]);
 const LOOPBACK = /127\.0\.0\.1:\d+/g;
 
 /** An answer as it is compared: keys in order, random values masked, long lists cut to their first items and a hash of all. */
@@ -25,7 +30,8 @@ function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [masked(name), MEASURED.get(name) ?? sorted(value[name])]));
+  const counted = names.includes('refusals') ? USED : MEASURED;
+  return Object.fromEntries(names.map((name) => [masked(name), counted.get(name) ?? sorted(value[name])]));
 }
 
 /** Ids of the seeding are fixed and keep their value: they begin with zeros. */

@@ -257,6 +257,7 @@ describe('limits', () => {
           "calls": {
             "Ops.portfolio": 480,
             "Position.deleverageOptions": 120,
+            "Position.rewards": 60,
             "Query.candles": 240,
             "Query.node": 480,
             "Query.nodes": 480,
@@ -284,6 +285,7 @@ describe('limits', () => {
           "brackets": 64,
           "calls": {
             "Position.deleverageOptions": 60,
+            "Position.rewards": 60,
             "Query.candles": 120,
             "Query.node": 240,
             "Query.nodes": 240,

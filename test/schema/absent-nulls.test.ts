@@ -49,6 +49,8 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'Mutation.rotateAlertSecret.alertId': '00000000-0000-4000-8000-000000000001',
   'Chain.rateHistories.kind': 'BORROW_APY',
   'Market.series.metric': 'UTILIZATION',
+  'Query.marketSeries.metric': 'UTILIZATION',
+  'Query.marketSeries.id': MARKET,
   'Query.priceChart.coinId': 'ethereum',
   'Query.bestStrategies.amount': '1000',
   'Query.bestStrategies.maxDrawdownPct': '5',

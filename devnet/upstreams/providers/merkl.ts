@@ -18,6 +18,8 @@ export const merkl: SimulatedProvider = {
 function handle(request: SimRequest, world: World): SimResponse {
   if (request.method !== 'GET') return error(404, 'NOT_FOUND');
   if (request.path === '/campaigns') return list(request.query, world);
+  const user = matchPath('/users/{address}/rewards', request.path)?.address;
+  if (user !== undefined) return rewards(user, request.query.get('chainId'), world);
   const id = matchPath('/campaigns/{id}/metrics', request.path)?.id;
   const campaign = id === undefined ? undefined : campaigns(world).find((candidate) => candidate.id === id);
   return campaign === undefined ? error(404, 'Campaign not found') : metrics(campaign, world);
@@ -137,4 +139,29 @@ function metrics(campaign: Campaign, world: World): SimResponse {
 
 function error(status: number, message: string): SimResponse {
   return { status, body: { name: 'Error', message, status } };
+}
+
+/** Accounts with an address that ends in 0 have earned nothing. */
+const EARNS_NOTHING = /0$/;
+const UNIT = 10n ** 18n;
+
+/** Rewards of any account, by its address: a real record is made of the campaigns that it takes part in. */
+function rewards(address: string, chainId: string | null, world: World): SimResponse {
+  if (!/^0x[0-9a-f]{40}$/.test(address)) return error(422, 'address must be an address in lower case');
+  const chain = chainId === null ? undefined : world.catalog.chain(Number(chainId));
+  if (chain === undefined) return error(422, 'chainId is required');
+  if (EARNS_NOTHING.test(address)) return ok([]);
+  const amount = BigInt(address) % (1_000n * UNIT);
+  const token = { chainId: chain.chainId, address: labelAddress('reward MORPHO'), symbol: 'MORPHO', decimals: 18 };
+  const reward = {
+    root: hashOf('rewards root'),
+    recipient: address,
+    amount: String(amount),
+    claimed: String(amount / 4n),
+    pending: String(amount / 100n),
+    proofs: [hashOf(`proof ${address}`)],
+    token: { ...token, name: 'MORPHO', icon: '', price: 0.41 },
+    breakdowns: [],
+  };
+  return ok([{ chain: { id: chain.chainId, name: chain.name, icon: '' }, rewards: [reward] }]);
 }

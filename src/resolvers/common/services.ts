@@ -56,6 +56,8 @@ export type Services = ReadServices &
   AlertServices &
   UsageServices & {
     readonly tvlSamples: TvlSamplesPort;
+    /** Absent: the service does not ask for rewards. */
+    readonly rewards?: RewardsReadPort | undefined;
   };
 
 /** Points of `[unix ms, value]`, oldest first, as relayed. */
@@ -152,4 +154,20 @@ export interface TvlSample {
 export interface TvlSamplesPort {
   /** Hourly samples of chains since a time, oldest first. @throws UpstreamUnavailableError */
   since(chainIds: readonly ChainId[], fromMs: number): Promise<readonly TvlSample[]>;
+}
+
+/** What a position has earned in one token, by the record of the provider. Base units. */
+export interface RecordedReward {
+  readonly token: { readonly address: Address; readonly symbol: string; readonly decimals: number };
+  readonly accrued: bigint;
+  readonly claimed: bigint;
+  readonly pending: bigint;
+}
+
+export interface RewardsReadPort {
+  /** The rewards of the contract that holds a position. @throws UpstreamUnavailableError */
+  of(
+    chainId: ChainId,
+    proxy: Address,
+  ): Promise<{ readonly rewards: readonly RecordedReward[]; readonly asOfMs: number }>;
 }

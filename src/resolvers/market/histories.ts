@@ -77,7 +77,7 @@ export async function listHistories(
  * and its stock market for the borrow cost.
  * @throws NotFoundError for a vault that is in no catalog
  */
-function marketOfStrategy(kind: RateKind, id: StrategyId, ctx: AppContext): MarketId {
+export function marketOfStrategy(kind: RateKind, id: StrategyId, ctx: AppContext): MarketId {
   if (!id.startsWith(EQUITY_PREFIX)) return id as string as MarketId;
   const chain = chainOfStrategy(ctx, { strategyId: id });
   const vault = chain && ctx.services.catalog.vault(chain.chainId, id);

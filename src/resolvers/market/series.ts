@@ -1,7 +1,9 @@
 import type { Market } from '../../catalog/types.ts';
 import type { HistoryKind } from '../../loaders/history.ts';
+import type { StrategyId } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
-import { type HistoryArgs, type RateHistoryRow, readHistory } from './histories.ts';
+import { type HistoryArgs, marketOfStrategy, type RateHistoryRow, readHistory } from './histories.ts';
+import { findCatalogMarket } from './markets.ts';
 
 /** A value of a market that people compare over time, by the name of its record. */
 const METRICS = {
@@ -24,4 +26,15 @@ export async function readSeries(
   ctx: AppContext,
 ): Promise<SeriesRow> {
   return { ...(await readHistory(METRICS[metric], market, args, ctx)), metric };
+}
+
+/**
+ * Read a metric of the market of a strategy, of an equity vault of its stock market.
+ * @throws BadRequestError, NotFoundError, UpstreamUnavailableError
+ */
+export function readSeriesOfStrategy(
+  { id, ...args }: HistoryArgs & { readonly metric: MarketMetric; readonly id: StrategyId },
+  ctx: AppContext,
+): Promise<SeriesRow> {
+  return readSeries(findCatalogMarket({ marketId: marketOfStrategy('borrowApy', id, ctx) }, ctx), args, ctx);
 }

@@ -17,7 +17,7 @@ interface OneParams {
 }
 
 /** What a row of one id adds to its history. */
-const ofOne: Beside<OneParams, undefined> = {
+export const ofOne = {
   /** An id names its chain. @throws BadRequestError when another one was asked for */
   check: (history, { params: { chainId } }) => {
     if (history === null || chainId === undefined || chainId === history.chainId) return;
@@ -36,7 +36,7 @@ const ofOne: Beside<OneParams, undefined> = {
       chainId: undefined,
     }),
   },
-};
+} satisfies Beside<OneParams, undefined>;
 
 export function historyRoutes({ chainIds, derive }: RouteOptions): AnyRoute[] {
   const ofChain = z.object({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { chainIdOfStrategy, marketIdParam } from '../schemas/common.ts';
+import { chainIdOfStrategy, strategyIdParam } from '../schemas/common.ts';
 import { windowParams, windowVariables } from '../schemas/window.ts';
 import type { AnyRoute } from '../types.ts';
+import { ofOne } from './histories.ts';
 import { PUBLIC_ERRORS, type RouteOptions } from './shared.ts';
 
 const METRICS = ['borrow_apy', 'utilization', 'liquidity', 'collateral_price'] as const;
@@ -14,10 +15,10 @@ export function seriesRoute({ chainIds, derive }: RouteOptions): AnyRoute {
     surface: 'Public',
     summary: 'A metric of a market over time',
     description:
-      'Own hourly samples, kept for 400 days, as means of buckets: `borrow_apy` and `utilization` in percent, `liquidity` in whole loan tokens, `collateral_price` (of the oracle) in loan tokens per collateral token. value is exact, ts is unix milliseconds. A bucket without a sample is left out.',
+      'Own hourly samples, kept for 400 days, as means of buckets: `borrow_apy` and `utilization` in percent, `liquidity` in whole loan tokens, `collateral_price` (of the oracle) in loan tokens per collateral token. value is exact, ts is unix milliseconds. A bucket without a sample is left out. Of an equity vault the series of its stock market, which `marketId` names.',
     operation: 'MarketSeries',
     params: z.object({
-      id: marketIdParam,
+      id: strategyIdParam,
       chainId: chainIdOfStrategy(chainIds),
       metric: z.enum(METRICS).describe('The metric.'),
       ...windowParams,
@@ -28,7 +29,9 @@ export function seriesRoute({ chainIds, derive }: RouteOptions): AnyRoute {
       metric,
       ...windowVariables(window),
     }),
-    errors: [...PUBLIC_ERRORS, 'not_found', 'not_ready', 'upstream_unavailable'],
+    check: ofOne.check,
+    repeated: { ...ofOne.repeated, of: ({ params: { id } }) => ({ id }) },
+    errors: [...PUBLIC_ERRORS, 'not_found', 'upstream_unavailable'],
     examples: [
       {
         summary: 'Utilization of sUSDe / PYUSD, by the day',

@@ -1,5 +1,5 @@
 import { MAX_POINTS } from '../../resolvers/market/histories.ts';
-import { type MarketMetric, readSeries, type SeriesRow } from '../../resolvers/market/series.ts';
+import { type MarketMetric, readSeries, readSeriesOfStrategy, type SeriesRow } from '../../resolvers/market/series.ts';
 import { withWork } from '../../shared/contract/work-costs.ts';
 import type { RatePoint } from '../../shared/rate-history.ts';
 import { builder } from '../builder.ts';
@@ -77,5 +77,21 @@ builder.objectField(MarketRef, 'series', (t) =>
       ...historyArgs(t.arg, 'DAY'),
     },
     resolve: ({ market }, args, ctx) => readSeries(market, args, ctx),
+  }),
+);
+
+builder.queryField('marketSeries', (t) =>
+  t.field({
+    type: SeriesRef,
+    nullable: true,
+    complexity: withWork('series', 1),
+    description:
+      'One metric over time of the market of a strategy, also before it is composed; of an equity vault of its stock market.',
+    args: {
+      id: t.arg({ type: 'StrategyId', required: true, description: 'Domain id or global id of the strategy.' }),
+      metric: t.arg({ type: MetricRef, required: true, description: 'The metric.' }),
+      ...historyArgs(t.arg, 'DAY'),
+    },
+    resolve: (_root, args, ctx) => readSeriesOfStrategy(args, ctx),
   }),
 );

@@ -4,6 +4,7 @@ import { POSITION_KEY } from '../../resolvers/common/global-id.ts';
 import { holdingGaps } from '../../resolvers/position/position-gaps.ts';
 import { type ExplorerLinks, explorerLinksOf, openedAtOf, pnlOf } from '../../resolvers/position/position-result.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
+import { rewardsOf } from '../../resolvers/position/rewards.ts';
 import { MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
@@ -15,6 +16,7 @@ import { ExitTierRef } from '../market/exit-liquidity.ts';
 import { StrategyRef, TokenRef } from '../refs.ts';
 import { UnsignedCallRef } from '../transaction/call.ts';
 import { PnlRef } from './pnl.ts';
+import { PositionRewardsRef, REWARDS_COST } from './rewards.ts';
 
 export const PositionStatusRef = builder.enumType('PositionStatus', {
   description: 'Life of a position.',
@@ -252,6 +254,16 @@ function contractFields(t: Fields) {
       description:
         'Profit and loss, from the chain and, for incentives, from the time at which the app registered the position. `gaps` of it explain every unknown part.',
       resolve: (position, _args, ctx) => pnlOf(position, ctx),
+    }),
+    rewards: t.field({
+      type: PositionRewardsRef,
+      complexity: REWARDS_COST,
+      description:
+        'What the position has earned by the record of the incentive provider, asked on demand: at most 60 times a minute.',
+      resolve: (position, _args, ctx) => {
+        ctx.countCall?.('Position.rewards');
+        return rewardsOf(position, ctx);
+      },
     }),
     explorerLinks: t.field({
       type: ExplorerLinksRef,

@@ -3,9 +3,9 @@ import type { RateHistory } from '../../shared/rate-history.ts';
 import { gather, toBatch } from '../batch.ts';
 import { type AdapterDeps, createHttp, LIST_BYTES } from '../http.ts';
 import { historyOf } from '../series.ts';
-import type { Batch, CallOptions, IncentivesPort } from '../types.ts';
-import { mapCampaigns, mapEnded, mapMetrics } from './map.ts';
-import { metricsSchema, pageSchema } from './schema.ts';
+import type { Batch, CallOptions, IncentivesPort, RewardsPort } from '../types.ts';
+import { mapCampaigns, mapEnded, mapMetrics, mapRewards } from './map.ts';
+import { metricsSchema, pageSchema, userRewardsSchema } from './schema.ts';
 
 const PAGE_SIZE = 100;
 /** About twenty times today's number. */
@@ -13,7 +13,7 @@ const MAX_PAGES = MAX_CAMPAIGNS / PAGE_SIZE;
 type CampaignType = 'MORPHOBORROW' | 'MORPHOCOLLATERAL';
 
 /** Read running incentive campaigns and their APR over time. */
-export function createMerkl(deps: AdapterDeps): IncentivesPort {
+export function createMerkl(deps: AdapterDeps): IncentivesPort & RewardsPort {
   const { apiKey } = deps.config;
   const http = createHttp({
     ...deps,
@@ -74,6 +74,16 @@ export function createMerkl(deps: AdapterDeps): IncentivesPort {
       const borrow = await listAll('MORPHOBORROW', chain.chainId, 'PAST', options);
       const collateral = await listAll('MORPHOCOLLATERAL', chain.chainId, 'PAST', options);
       return mapEnded(marketIds, { borrow: borrow ?? [], collateral: collateral ?? [] });
+    },
+    async earned(chainId, account, options) {
+      const body = await http.request({
+        path: '/users/:address/rewards',
+        maxBytes: LIST_BYTES,
+        params: { address: account.toLowerCase() },
+        query: { chainId: String(chainId) },
+        signal: options?.signal,
+      });
+      return mapRewards(http.parse(userRewardsSchema, body), chainId);
     },
     history: (campaignIds, options) =>
       gather(

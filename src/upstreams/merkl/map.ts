@@ -6,14 +6,22 @@ import type {
   RestrictedCampaign,
   UnreadCampaign,
 } from '../../domain/facts.ts';
-import type { MarketId } from '../../shared/ids.ts';
+import { UpstreamUnavailableError } from '../../shared/errors.ts';
+import { ADDRESS_PATTERN, type ChainId, type MarketId, parseAddress } from '../../shared/ids.ts';
 import type { Restriction } from '../../shared/vocabulary.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { toBatch } from '../batch.ts';
 import { APR_PCT, type ParsedValue, readDecimal, readTimeMs } from '../readings.ts';
 import { readSeries, type Series } from '../series.ts';
-import type { Batch } from '../types.ts';
-import { type CampaignMetrics, campaignKeySchema, campaignSchema, eligibilitySchema, headSchema } from './schema.ts';
+import type { Batch, EarnedReward } from '../types.ts';
+import {
+  type CampaignMetrics,
+  campaignKeySchema,
+  campaignSchema,
+  eligibilitySchema,
+  headSchema,
+  type UserRewards,
+} from './schema.ts';
 
 /** A row of the list, as far as it can be used. */
 type CampaignRow =
@@ -195,4 +203,19 @@ export function mapMetrics(metrics: CampaignMetrics, nowMs: number): Series | Fa
   );
   if (series.points.length > 0) return series;
   return series.latest.ok ? 'missing' : series.latest.reason;
+}
+
+/**
+ * The rewards of an account on one chain. A record whose parts contradict each other is not believed.
+ * @throws UpstreamUnavailableError
+ */
+export function mapRewards(chains: UserRewards, chainId: ChainId): readonly EarnedReward[] {
+  return chains
+    .filter(({ chain }) => chain.id === chainId)
+    .flatMap(({ rewards }) => rewards)
+    .map(({ token, amount, claimed, pending }) => {
+      if (!ADDRESS_PATTERN.test(token.address)) throw new UpstreamUnavailableError('merkl', 'malformed');
+      if (claimed > amount) throw new UpstreamUnavailableError('merkl', 'implausible');
+      return { token: { ...token, address: parseAddress(token.address, 'token') }, accrued: amount, claimed, pending };
+    });
 }

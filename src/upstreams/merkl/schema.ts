@@ -1,5 +1,12 @@
 import { z } from 'zod';
+import { MAX_DECIMALS } from '../../shared/vocabulary.ts';
 import { raw } from '../raw.ts';
+
+/** An amount of base units, at most a uint256. */
+const baseUnits = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt);
 
 /** `GET /campaigns`: one page. */
 export const pageSchema = z.array(z.unknown());
@@ -37,4 +44,24 @@ export const campaignSchema = z.object({
 export const metricsSchema = z.object({
   aprRecords: z.array(z.object({ timestamp: raw, apr: raw }).catch({})),
 });
+export type UserRewards = z.infer<typeof userRewardsSchema>;
 export type CampaignMetrics = z.infer<typeof metricsSchema>;
+
+/** `GET /users/{address}/rewards`: per chain, amounts in base units. `amount` is cumulative. */
+export const userRewardsSchema = z.array(
+  z.object({
+    chain: z.object({ id: z.number() }),
+    rewards: z.array(
+      z.object({
+        token: z.object({
+          address: z.string(),
+          symbol: z.string().min(1),
+          decimals: z.int().min(0).max(MAX_DECIMALS),
+        }),
+        amount: baseUnits,
+        claimed: baseUnits,
+        pending: baseUnits,
+      }),
+    ),
+  }),
+);

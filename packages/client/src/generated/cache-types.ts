@@ -273,6 +273,8 @@ export const VALUE_TYPES: readonly string[] = [
   "PositionPreview",
   "PositionProxyRefusal",
   "PositionRegistration",
+  "PositionReward",
+  "PositionRewards",
   "PositionUnderWater",
   "PreviewSide",
   "PriceChart",

@@ -291,7 +291,7 @@ export const ROWS = {
     "hasEntityTag": true,
     "answers": {
       "200": [
-        "id",
+        "marketId",
         "chainId",
         "metric",
         "resolution",
@@ -299,7 +299,8 @@ export const ROWS = {
         "to",
         "history",
         "asOf",
-        "stale"
+        "stale",
+        "id"
       ]
     }
   },
