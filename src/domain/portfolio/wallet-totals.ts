@@ -200,7 +200,7 @@ function unmeasured(item: NearestLiquidation): Gap {
 
 function usdOfLeg({ item, market, value }: Leg, of: (usd: NonNullable<Valuation['usd']>) => Decimal): Known<Decimal> {
   if (value.usd) return of(value.usd);
-  const known = market.gaps.find(({ field }) => field === 'loan.priceUsd');
+  const known = market.gaps.find(({ field }) => field === 'loanPrice');
   const message = `The price of ${market.market.loan.symbol}, the loan token of ${nameOf(item)}, is unknown.`;
   return known ? { ...known, message: `${message} ${known.message}` } : gap('', 'NOT_MEASURED', message);
 }
