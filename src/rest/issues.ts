@@ -34,6 +34,8 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
       return `expected at least ${counted(issue.minimum, issue.origin)}`;
     case 'too_big':
       return `expected at most ${counted(issue.maximum, issue.origin)}`;
+    case 'invalid_format':
+      return issue.format === 'datetime' ? 'expected a time such as 2026-11-23T12:00:00Z' : undefined;
     default:
       return undefined;
   }

@@ -153,6 +153,7 @@ describe(parseInput, () => {
     id: z.int().min(0).optional(),
     action: z.enum(['close', 'borrow']).optional(),
     ids: z.array(z.int()).max(2).optional(),
+    from: z.iso.datetime().optional(),
   });
   const refused = (value: unknown): BadRequestError => {
     try {
@@ -196,6 +197,12 @@ describe(parseInput, () => {
       { field: 'body.ids', value: '[1,2,3]', limit: { maxItems: 2 } },
       'at most 2 entries',
     ],
+    [
+      'a date for a time',
+      { amount: '5', from: '2030-01-01' },
+      { field: 'body.from', value: '2030-01-01' },
+      'a time such as',
+    ],
     ['a list for an object', [], { field: 'body', value: '[]' }, 'a JSON object'],
   ])('error: BadRequest for %s names the field and the expected type', (_what, value, details, expected) => {
     const error = refused(value);
@@ -204,7 +211,7 @@ describe(parseInput, () => {
   });
 
   it('error: BadRequest for each unknown field, with the known fields', () => {
-    const oneOf = ['amount', 'leverage', 'id', 'action', 'ids'];
+    const oneOf = ['amount', 'leverage', 'id', 'action', 'ids', 'from'];
     expect(refused({ amount: '5', levrage: 5 }).details).toEqual({
       field: 'body.levrage',
       value: '5',
