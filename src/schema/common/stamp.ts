@@ -108,7 +108,7 @@ export const GapRef = builder.objectRef<Gap>('Gap').implement({
   description: 'One field that is `null`, or that carries the conservative value that its description names, and why.',
   fields: (t) => ({
     field: t.exposeString('field', {
-      description: 'Dotted path of the field inside the object, e.g. `collateral.maturesAt`.',
+      description: 'Dotted path of the field inside the object, e.g. `fees.yieldFeePct`.',
     }),
     reason: t.expose('reason', { type: GapReasonRef, description: 'The kind of absence.' }),
     message: t.exposeString('message', { description: 'One plain sentence for people.' }),
