@@ -3,19 +3,19 @@ import type { DevelopmentWallet } from '../wallet.ts';
 import { switchChain } from './balance.ts';
 import { failed } from './state.ts';
 
-/** A right that a failed batch has left, and a button that takes it back. */
-export function leftRight(wallet: DevelopmentWallet, chainId: number, call: object): HTMLElement {
+/**
+ * A right that a failed batch has left, and a button that takes it back.
+ * @param said the place of what came of it, where the note itself is read anew; the note when left out
+ */
+export function leftRight(wallet: DevelopmentWallet, chainId: number, call: object, said?: HTMLElement): HTMLElement {
   const take = button('Take the right back', { class: 'plain' }, async () => {
     take.disabled = true;
-    try {
-      await switchChain(wallet, chainId);
-      await wallet.request({ method: 'eth_sendTransaction', params: [call] });
-      take.replaceWith(el('p', { role: 'status' }, 'The right is taken back.'));
-    } catch (error) {
-      take.replaceWith(failed(error, undefined, chainId));
-    }
+    const result = await taken(wallet, chainId, call);
+    if (said === undefined) return take.replaceWith(result);
+    note.remove();
+    said.replaceChildren(result);
   });
-  return el(
+  const note = el(
     'div',
     { class: 'note warn' },
     el(
@@ -26,4 +26,15 @@ export function leftRight(wallet: DevelopmentWallet, chainId: number, call: obje
     ),
     take,
   );
+  return note;
+}
+
+async function taken(wallet: DevelopmentWallet, chainId: number, call: object): Promise<HTMLElement> {
+  try {
+    await switchChain(wallet, chainId);
+    await wallet.request({ method: 'eth_sendTransaction', params: [call] });
+    return el('p', { role: 'status' }, 'The right is taken back.');
+  } catch (error) {
+    return failed(error, undefined, chainId);
+  }
 }

@@ -17,13 +17,15 @@ export const positionsView: View = async (context) => {
   const title = el('h1', {}, 'Positions');
   const state = el('p', { class: 'muted', role: 'status', id: 'live' }, 'Connecting …');
   const list = el('div', { id: 'positions' });
+  // What came of a request stays when the list is read again.
+  const said = el('div');
   place(title, loading('positions', 5));
   const read = async () => {
     const { answers, missing, limits } = await holdings(context);
-    list.replaceChildren(...shownOf(context, answers, missing, limits));
+    list.replaceChildren(...shownOf(context, said, answers, missing, limits));
   };
   await read();
-  place(el('div', { class: 'bar-under' }, title, state), list);
+  place(el('div', { class: 'bar-under' }, title, state), said, list);
   void followWallet(context, state, read);
 };
 
@@ -61,6 +63,7 @@ async function holdings({ client, graphql, world, account, signal }: ViewContext
 
 function shownOf(
   context: ViewContext,
+  said: HTMLElement,
   answers: readonly Answer[],
   missing: readonly string[],
   limits: Holdings['limits'],
@@ -71,7 +74,7 @@ function shownOf(
   const vaults = answers.flatMap(({ equityPositions }) => equityPositions);
   const rights = answers.flatMap(({ chainId, leftAuthorizations }) =>
     (leftAuthorizations ?? []).map(({ call }) =>
-      leftRight(context.wallet, chainId, { ...call, from: context.account }),
+      leftRight(context.wallet, chainId, { ...call, from: context.account }, said),
     ),
   );
   const gone = missing.map((name) =>
