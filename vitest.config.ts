@@ -6,9 +6,11 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
  * `TEST_PATIENCE=3` triples them.
  */
 const PATIENCE = Number(process.env.TEST_PATIENCE ?? 1);
-const SWEEPS = 'test/**/*.sweep.test.ts';
+/** The tests of a feature are beside it. */
+const FOLDERS = '{test,src/features/*/test}';
+const SWEEPS = `${FOLDERS}/**/*.sweep.test.ts`;
 /** Both tiers run them: with a fixed seed, and with more cases of another one. */
-const PROPERTIES = 'test/**/*.properties.test.ts';
+const PROPERTIES = `${FOLDERS}/**/*.properties.test.ts`;
 
 const tests: TestProjectInlineConfiguration['test'] = {
   pool: 'forks',
@@ -34,7 +36,7 @@ export default defineConfig({
         test: {
           ...tests,
           name: 'quick',
-          include: ['test/**/*.test.ts'],
+          include: [`${FOLDERS}/**/*.test.ts`],
           exclude: [SWEEPS],
           setupFiles: ['test/support/fixed-seed.ts'],
           provide: { propertyRuns: 1_000 },
@@ -48,6 +50,10 @@ export default defineConfig({
     // One more than cores: some wait for a chain, a process or Postgres. On two cores the suite takes 6 % longer with two workers,
     // and with four 10 % more CPU time: each loads the service and seeds chains of its own.
     maxWorkers: Math.min(4, availableParallelism() + 1),
-    coverage: { provider: 'v8', include: ['src/**/*.ts', 'devnet/**/*.ts'], exclude: ['**/generated/**'] },
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts', 'devnet/**/*.ts'],
+      exclude: ['**/generated/**', '**/test/**'],
+    },
   },
 });

@@ -1,11 +1,12 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Catalog } from '../src/catalog/index.ts';
-import { createAlertRepository } from '../src/database/alerts/alerts.ts';
 import { createDatabase, type Database } from '../src/database/client.ts';
 import type { Registration } from '../src/database/registrations.ts';
 import type { PositionRegistrationsTable } from '../src/database/schema.ts';
-import type { NewAlertRecord } from '../src/domain/alerts/records.ts';
 import type { PortfolioSample } from '../src/domain/portfolio/report.ts';
+import { createAlertRepository } from '../src/features/alerts/database/alerts.ts';
+import { withAlertTables } from '../src/features/alerts/database/tables.ts';
+import type { NewAlertRecord } from '../src/features/alerts/domain/records.ts';
 import type { Decimal } from '../src/shared/decimal.ts';
 import { seededDeadEvent } from './seed/alerts.ts';
 import { PAST_DAYS, type SeededPast, seededPasts } from './seed/market-samples.ts';
@@ -65,9 +66,10 @@ export async function seedAlerts(url: string, alerts: readonly NewAlertRecord[],
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
   const repository = createAlertRepository(db, { now: () => nowMs });
+  const tables = withAlertTables(db);
   try {
     for (const alert of alerts) {
-      const known = await db
+      const known = await tables
         .updateTable('alerts')
         .set({ url: alert.url })
         .where('id', '=', alert.id)
@@ -76,7 +78,7 @@ export async function seedAlerts(url: string, alerts: readonly NewAlertRecord[],
       await repository.insert(alert, Number.POSITIVE_INFINITY);
       if (alert !== alerts[0]) continue;
       await repository.announce(seededDeadEvent(alert));
-      await db
+      await tables
         .updateTable('alert_deliveries')
         .set({ status: 'dead', attempts: 12, failure: 'unreachable', finished_at: new Date(nowMs) })
         .execute();

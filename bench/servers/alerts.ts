@@ -1,12 +1,12 @@
 import { getAddress, numberToHex, pad } from 'viem';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
-import { createAlertIndex, evaluateSubject } from '../../src/domain/alerts/index-by-subject.ts';
-import { createAlertWorld, observeSubject } from '../../src/domain/alerts/observe.ts';
-import { CONDITIONS_OF } from '../../src/domain/alerts/rules.ts';
-import { stepAlert } from '../../src/domain/alerts/step.ts';
-import type { AlertSubject, EvaluatedAlert } from '../../src/domain/alerts/types.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { composeWallet } from '../../src/domain/position/wallet.ts';
+import { createAlertIndex, evaluateSubject } from '../../src/features/alerts/domain/index-by-subject.ts';
+import { createAlertWorld, observeSubject } from '../../src/features/alerts/domain/observe.ts';
+import { CONDITIONS_OF } from '../../src/features/alerts/domain/rules.ts';
+import { stepAlert } from '../../src/features/alerts/domain/step.ts';
+import type { AlertSubject, EvaluatedAlert } from '../../src/features/alerts/domain/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { completeFacts, NOW_MS, PARAMS } from '../../test/domain/world.ts';
 import { serve } from '../serve.ts';

@@ -1,10 +1,10 @@
 import type { Catalog } from '../../src/catalog/index.ts';
-import { makeAlertEvent } from '../../src/domain/alerts/event.ts';
-import type { NewAlertEvent, NewAlertRecord } from '../../src/domain/alerts/records.ts';
+import { makeAlertEvent } from '../../src/features/alerts/domain/event.ts';
+import type { NewAlertEvent, NewAlertRecord } from '../../src/features/alerts/domain/records.ts';
+import { receiverOf } from '../../src/features/alerts/webhooks/target.ts';
 import { sampleKeyId } from '../../src/keys/owners.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { StrategyId } from '../../src/shared/ids.ts';
-import { receiverOf } from '../../src/webhooks/target.ts';
 import { seededWallet } from './wallets.ts';
 
 const OWNER = sampleKeyId('local-partner');

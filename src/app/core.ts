@@ -1,6 +1,6 @@
+import { features } from '#features';
 import { type Catalog, createCatalog, curatedChains, withSecondAggregator } from '../catalog/index.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
-import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
 import { createSharedTexts } from '../redis/shared-texts.ts';
 import type { Services } from '../resolvers/common/services.ts';
@@ -9,7 +9,6 @@ import { createCandles, createCharts } from '../services/charts.ts';
 import { type Composition, createComposition } from '../services/composition.ts';
 import { createHistories } from '../services/histories.ts';
 import type { IndexerRecords } from '../services/indexer-records.ts';
-import type { LatestReading } from '../services/latest-reading.ts';
 import { createMarketRecords } from '../services/market-records.ts';
 import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
@@ -18,22 +17,24 @@ import { createTvl } from '../services/tvl.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { systemTimers } from '../shared/timers.ts';
+import type { SnapshotStore } from '../snapshot/types.ts';
+import type { FactsMetricsDeps } from '../telemetry/metrics-facts.ts';
 import { createPartnerServices, createVenueStatistics } from '../transactions/index.ts';
 import { createUpstreams, type Upstreams } from '../upstreams/index.ts';
 import type { GasPriceOf } from '../upstreams/openocean/client.ts';
-import { createAlertWiring } from './alerts/wiring.ts';
 import { forRequests } from './database-waits.ts';
 import type { AppDeps } from './deps.ts';
+import type { FeatureCore, FeatureHealth, FeatureParts } from './feature.ts';
+import { createFreshReads, type FreshReads } from './fresh-reads.ts';
 import { createPositionHistoryWiring } from './history/position-history.ts';
 import { createNodesByChain, forReaders, type NodesOf } from './nodes.ts';
 import { createPositionServices } from './positions.ts';
-import { createFreshReads, type FreshReads } from './reads/fresh-reads.ts';
 import { budgetsOf, cadencesOf, providersOf } from './settings.ts';
-import { createSnapshotWiring, type SnapshotWiring } from './snapshot.ts';
 import { StartError } from './start.ts';
 import { createStores, type Stores } from './stores.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 import { createWalletReading } from './wallet-reading.ts';
+import { createSnapshot, createWarming, type Warming } from './warming.ts';
 
 /** Everything behind the HTTP surfaces: sources of facts, warmers, and the services of resolvers. */
 export interface Core {
@@ -42,7 +43,8 @@ export interface Core {
   readonly telemetry: Telemetry;
   /** `undefined` without REDIS_URL. */
   readonly redisConnections: RedisConnections | undefined;
-  readonly snapshotWiring: SnapshotWiring;
+  readonly snapshot: SnapshotStore;
+  readonly warming: Warming;
   readonly changes: ReturnType<typeof createChanges>;
   readonly services: Services;
   readonly nodes: NodesOf;
@@ -53,22 +55,110 @@ export interface Core {
   readonly closeBudgets: () => void;
   /** How far the logs of positions are read. */
   readonly indexers: IndexerRecords;
-  /** The jobs of alerts and their undelivered events. */
-  readonly alertJobs: LatestReading<AlertJobsRecord>;
+  /** What features show of themselves on the health page. */
+  readonly featureHealth: (nowMs: number) => Promise<readonly FeatureHealth[]>;
 }
 
-/** Wire sources, warmers and services. No connection, read or schedule starts before the app starts. */
+/**
+ * Make the parts, each from those before it. No connection, read or schedule starts before the app starts.
+ *
+ * 1. the catalog, telemetry, and the connections: databases, nodes, providers
+ * 2. facts: the snapshot, its composition, and the feed of its changes
+ * 3. readers of positions and of their logs, and the features
+ * 4. the jobs that fill the snapshot and the tables
+ * 5. the services of resolvers
+ */
 export function createCore(deps: AppDeps): Core {
-  const { config, logger, clock } = deps;
-  const { env } = config;
+  const { config, logger } = deps;
   const catalog = readCatalog(config);
   const budgets = budgetsOf(config);
+  const telemetry = createTelemetry(deps);
+  const { metrics } = telemetry;
+  const redisConnections = config.redis && createRedisConnections(config.redis, logger);
+  const stores = createStores(deps, metrics?.query, metrics?.keyCheck);
+  const { db, drift } = stores;
+  const nodes = createNodesByChain(deps, telemetry);
+  const readerNodes = forReaders(nodes);
+  const gasPriceOf = createGasPrices(readerNodes);
+  const { upstreams, closeBudgets } = createAdapters(deps, telemetry, gasPriceOf, redisConnections);
 
-  const telemetry = createTelemetry({
+  const snapshot = createSnapshot({ ...deps, catalog, redisConnections });
+  if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
+  const composed = composeChains({ deps, catalog, budgets, telemetry, snapshot });
+  const changes = watchChanges(deps, composed, telemetry);
+
+  const facts = (chainId: ChainId) => snapshot.facts(chainId);
+  const { readPositions, ...wallets } = createPositionServices({
     ...deps,
     catalog,
-    budgets,
-    facts: (chainId) => snapshot.facts(chainId),
+    nodes,
+    readerNodes,
+    db,
+    samples: stores.portfolioSamples,
+    drift,
+    waits: deps.timeouts ?? systemTimers,
+    composed,
+    facts,
+    portfoliosStaleAfterSec: budgets.opsPortfolios,
+  });
+  const { positions } = wallets;
+  const history = createPositionHistoryWiring({ ...deps, catalog, nodes, db, onRun: metrics?.historyRun });
+  const { registers } = metrics ?? {};
+  const parts = partsOf({ ...deps, catalog, budgets, db, positions, registers, composed, facts, wake: changes.wake });
+
+  const warming = createWarming({
+    ...deps,
+    ...stores,
+    catalog,
+    redisConnections,
+    snapshot,
+    nodes,
+    upstreams,
+    prunes: [stores.prune, history.marks.prune, ...parts.flatMap(({ prune }) => prune ?? [])],
+    otherJobs: [...history.warmers, ...parts.flatMap(({ jobs }) => jobs ?? [])],
+    cadences: cadencesOf(config),
+    readPositions,
+    onRun: metrics?.warmerRun,
+  });
+
+  const { runner } = warming;
+  const freshReads = createFreshReads({ ...deps, readerNodes, snapshot, runner, redisConnections, metrics });
+  const building = { catalog, budgets, telemetry, readerNodes, upstreams, gasPriceOf, positions, composed, facts };
+  const services: Services = {
+    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, stores, upstreams, composed, changes }),
+    ...freshReads.services,
+    ...wallets,
+    positionHistory: history.positionHistory,
+    features: new Map(parts.flatMap((part) => [...(part.services ?? [])])),
+    ...createBuilders(deps, building),
+  };
+  const core: Core = {
+    catalog,
+    stores,
+    telemetry,
+    redisConnections,
+    snapshot,
+    warming,
+    changes,
+    services,
+    nodes,
+    freshReads,
+    upstreams,
+    closeBudgets,
+    indexers: history.indexers,
+    featureHealth: (nowMs) => Promise.all(parts.flatMap(({ health }) => health?.(nowMs) ?? [])),
+  };
+  metrics?.watchFacts(gaugesOf(deps, core));
+  return core;
+}
+
+/** What the gauges read at scrape time. */
+function gaugesOf({ config, clock }: AppDeps, core: Core): FactsMetricsDeps {
+  const { catalog, services, snapshot, stores, nodes, warming, redisConnections } = core;
+  return {
+    catalog,
+    budgets: services.budgets,
+    facts: services.facts,
     ready: (chainId) => services.health.readiness(chainId, clock.now()).ready,
     warnings: (chainId) => services.composed(chainId).markets.map(({ warnings }) => warnings.map(({ code }) => code)),
     persisted: () => snapshot.place().ok,
@@ -76,91 +166,20 @@ export function createCore(deps: AppDeps): Core {
     clockSkewMs: () => snapshot.place().clockSkewMs,
     replicaUsed: () => stores.databaseStatus().replica && stores.databaseStatus().replica?.problem === null,
     redisFailing: () => redisConnections?.failing() ?? [],
-    jobs: () => (env.ROLE === 'api' ? { held: [], standby: [] } : snapshotWiring.runner.jobs()),
-  });
-  const { metrics } = telemetry;
+    jobs: () => (config.env.ROLE === 'api' ? { held: [], standby: [] } : warming.runner.jobs()),
+    now: () => clock.now(),
+  };
+}
 
-  const current = {
-    composed: (chainId: ChainId) => services.composed(chainId),
-    facts: (chainId: ChainId) => snapshot.facts(chainId),
-  };
-  const redisConnections = config.redis === undefined ? undefined : createRedisConnections(config.redis, logger);
-  const stores = createStores(deps, metrics?.query, metrics?.keyCheck);
-  const nodes = createNodesByChain(deps, telemetry);
-  const readerNodes = forReaders(nodes);
-  const gasPriceOf = createGasPrices(readerNodes);
-  const { upstreams, closeBudgets } = createAdapters(deps, telemetry, gasPriceOf, redisConnections);
-  const venueStatistics = createVenueStatistics(metrics?.swapQuote);
-  const positions = createPositionServices({
-    ...deps,
-    catalog,
-    nodes,
-    readerNodes,
-    db: stores.db,
-    samples: stores.portfolioSamples,
-    drift: stores.drift,
-    waits: deps.timeouts ?? systemTimers,
-    ...current,
-    portfoliosStaleAfterSec: budgets.opsPortfolios,
-  });
-  const history = createPositionHistoryWiring({ ...deps, catalog, nodes, db: stores.db, onRun: metrics?.historyRun });
-  const alerts = createAlertWiring({
-    ...deps,
-    catalog,
-    stores,
-    budgets,
-    positions: positions.positions,
-    metrics,
-    ...current,
-    onEvents: () => changes.wake('alertEvents'),
-  });
-  const snapshotWiring = createSnapshotWiring({
-    ...deps,
-    catalog,
-    redisConnections,
-    nodes,
-    upstreams,
-    samples: stores.samples,
-    marketSamples: stores.marketSamples,
-    recordedRates: stores.recordedRates,
-    tvlSamples: stores.tvlSamples,
-    prune: async () => (await stores.prune()) + (await history.marks.prune()),
-    otherJobs: [...history.warmers, ...alerts.jobs],
-    cadences: cadencesOf(config),
-    readPositions: positions.readPositions,
-    onRun: metrics?.warmerRun,
-  });
-  const { snapshot } = snapshotWiring;
-  if (metrics) snapshot.subscribe(({ chainId }, group) => metrics.publish(chainId, group));
-
-  const freshReads = createFreshReads({ ...deps, readerNodes, snapshotWiring, redisConnections, metrics });
-  const composed = composeChains({ deps, catalog, budgets, telemetry, snapshot });
-  const changes = watchChanges(deps, composed, telemetry);
-  const building = { catalog, budgets, telemetry, readerNodes, upstreams, venueStatistics, gasPriceOf };
-  const services: Services = {
-    ...createReadServices({ deps, catalog, budgets, telemetry, snapshot, stores, upstreams, composed, changes }),
-    ...freshReads.services,
-    positions: positions.positions,
-    ops: positions.ops,
-    alerts: alerts.port,
-    positionHistory: history.positionHistory,
-    ...createBuilders(deps, { ...building, positions: positions.positions, ...current }),
-  };
-  const parts = { catalog, stores, telemetry, redisConnections, snapshotWiring, changes, services, nodes, freshReads };
-  return {
-    ...parts,
-    upstreams,
-    closeBudgets,
-    indexers: history.indexers,
-    alertJobs: alerts.records,
-  };
+/** Create the services, jobs and metrics of all features. */
+function partsOf(core: FeatureCore): readonly FeatureParts[] {
+  return features.flatMap((feature) => feature.parts?.(core) ?? []);
 }
 
 interface BuildersInput extends Pick<Services, 'catalog' | 'budgets' | 'positions' | 'composed' | 'facts'> {
   readonly telemetry: Telemetry;
   readonly readerNodes: NodesOf;
   readonly upstreams: Upstreams;
-  readonly venueStatistics: ReturnType<typeof createVenueStatistics>;
   readonly gasPriceOf: GasPriceOf;
 }
 
@@ -172,6 +191,7 @@ function createBuilders({ config, clock, timers }: AppDeps, input: BuildersInput
       ...input,
       nodes: input.readerNodes,
       quotes: input.upstreams.quotes,
+      venueStatistics: createVenueStatistics(telemetry.metrics?.swapQuote),
       onSimulated: telemetry.metrics?.simulation,
       timers,
       clock,
@@ -220,7 +240,7 @@ interface CompositionInput {
   readonly catalog: Catalog;
   readonly budgets: ReturnType<typeof budgetsOf>;
   readonly telemetry: Telemetry;
-  readonly snapshot: SnapshotWiring['snapshot'];
+  readonly snapshot: SnapshotStore;
 }
 
 function composeChains({ deps, catalog, budgets, telemetry: { metrics }, snapshot }: CompositionInput): Composition {

@@ -37,9 +37,8 @@ export function createApp(deps: AppDeps): App {
   const { logger } = deps;
   const { env } = deps.config;
   const core = createCore(deps);
-  const { catalog, stores, telemetry, snapshotWiring, changes, services, nodes } = core;
+  const { catalog, stores, telemetry, snapshot, warming, changes, services, nodes } = core;
   const { metrics } = telemetry;
-  const { snapshot } = snapshotWiring;
   const surface = createSurface(deps, core, () => stopped !== undefined);
   const { handler, routeName } = surface;
   metrics?.watchEdge({ connections: () => listening?.connections ?? 0, unreadBytes: () => surface.unreadBytes });
@@ -51,7 +50,7 @@ export function createApp(deps: AppDeps): App {
     const drainMs = DRAIN_MS - delayMs;
     hourly.stop();
     // Leases are released while requests still run, so that another warmer takes over at once.
-    const cooled = bounded('warmers', snapshotWiring.stop(), DRAIN_MS, deps);
+    const cooled = bounded('warmers', warming.stop(), DRAIN_MS, deps);
     await new Promise<void>((resolve) => (delayMs === 0 ? resolve() : deps.timers.setTimeout(resolve, delayMs)));
     changes.close();
     core.freshReads.close();
@@ -70,9 +69,9 @@ export function createApp(deps: AppDeps): App {
     get metricsUrl() {
       return telemetry.url;
     },
-    warmers: snapshotWiring.runner,
+    warmers: warming.runner,
     get warmed() {
-      return snapshotWiring.warmed;
+      return warming.warmed;
     },
     async start() {
       const { timers, tracing } = deps;
@@ -96,7 +95,7 @@ export function createApp(deps: AppDeps): App {
           headersFor: (origin) => rawCorsHeaders({ origins: deps.config.corsOrigins }, origin),
         });
         for (const all of nodes.values()) void all.probe();
-        snapshotWiring.start(env.ROLE !== 'api');
+        warming.start(env.ROLE !== 'api');
         if (env.ROLE !== 'api') hourly.start();
         stores.usage.start();
       } catch (error) {

@@ -1,6 +1,5 @@
 import type { Catalog, Chain } from '../catalog/types.ts';
 import type { ReplicaStatus } from '../database/replica.ts';
-import type { AlertJobsRecord } from '../domain/alerts/jobs.ts';
 import { agreementOf } from '../domain/deployment/disagreements.ts';
 import { type ChainFacts, FACT_GROUPS } from '../domain/facts.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
@@ -21,7 +20,7 @@ import { letOthersRun } from '../shared/pages.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { Quota, Upstreams } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
-import { formatAlertJobs } from './alerts/job-health.ts';
+import type { FeatureHealth } from './feature.ts';
 import { formatIndexer } from './history/indexer-health.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
 import { degradedParts, formatProvider, formatQuota, knownProviders } from './providers.ts';
@@ -40,8 +39,8 @@ export interface StatusDeps {
   readonly keyChecks: () => KeyChecks;
   /** How far the logs of positions are read; `null` = not known. */
   readonly indexers: () => Promise<readonly IndexerRecord[] | null>;
-  /** The jobs of alerts; `null` = not known. */
-  readonly alertJobs: () => Promise<AlertJobsRecord | null>;
+  /** What features show of themselves. */
+  readonly features: (nowMs: number) => Promise<readonly FeatureHealth[]>;
   readonly databaseStatus: () => DatabasesStatus;
   /** Where the facts are stored outside of this process. */
   readonly place: () => SnapshotPlace;
@@ -74,13 +73,13 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   /** Requests that arrive together share one reading, because there is no limit of them. */
   const readHealth = async (): Promise<string> => {
     try {
-      const [indexers, alertJobs, quotas] = await Promise.all([
+      const [indexers, features, quotas] = await Promise.all([
         deps.indexers(),
-        deps.alertJobs(),
+        deps.features(clock.now()),
         deps.upstreams.quotas(),
         letOthersRun(),
       ]);
-      return JSON.stringify(healthBody(indexers, alertJobs, quotas));
+      return JSON.stringify(healthBody(indexers, features, quotas));
     } finally {
       reading = undefined;
     }
@@ -107,7 +106,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
   };
   const healthBody = (
     indexers: readonly IndexerRecord[] | null,
-    alertJobs: AlertJobsRecord | null,
+    features: readonly FeatureHealth[],
     quotas: readonly Quota[],
   ) => {
     const nowMs = clock.now();
@@ -121,7 +120,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       database,
       redisConnections,
       indexers,
-      alertJobs,
+      features,
       nowMs,
     });
     return {
@@ -134,7 +133,7 @@ export function createStatusPages(deps: StatusDeps): StatusPages {
       database: formatDatabase(database),
       redis: redisConnections === undefined ? undefined : formatRedis(redisConnections),
       keys: formatChecks(checks),
-      alerts: formatAlertJobs(alertJobs, nowMs),
+      ...Object.assign({}, ...features.map(({ fields }) => fields)),
       providers: providers.map(formatProvider),
       quotas: quotas.map(formatQuota),
       jobs: role === 'api' ? undefined : jobs(),

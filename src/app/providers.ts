@@ -1,5 +1,4 @@
 import type { DatabaseStatus } from '../database/connection/watch.ts';
-import { type AlertJobsRecord, deliveryJobStatus, evaluationJobStatus } from '../domain/alerts/jobs.ts';
 import type { ChainFacts, FailureReason } from '../domain/facts.ts';
 import { type IndexerRecord, indexerStatus } from '../domain/history/indexer-state.ts';
 import { meaningOf } from '../domain/outside-answer.ts';
@@ -7,6 +6,7 @@ import type { KeyChecks } from '../keys/service.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { ProviderState, Quota } from '../upstreams/index.ts';
+import type { FeatureHealth } from './feature.ts';
 import type { NodesOf } from './nodes.ts';
 
 /** Reasons of a provider as a whole, as opposed to one of its values. */
@@ -66,7 +66,7 @@ export function degradedParts({
   database,
   redisConnections,
   indexers,
-  alertJobs,
+  features,
   nowMs,
 }: {
   readonly providers: readonly ProviderState[];
@@ -76,7 +76,7 @@ export function degradedParts({
   readonly database: DatabaseStatus;
   readonly redisConnections: RedisConnections | undefined;
   readonly indexers: readonly IndexerRecord[] | null;
-  readonly alertJobs: AlertJobsRecord | null;
+  readonly features: readonly FeatureHealth[];
   readonly nowMs: number;
 }): readonly string[] {
   const failing = providers.filter(({ status }) => status === 'failing');
@@ -94,7 +94,7 @@ export function degradedParts({
     ...(redisConnections?.failing() ?? []).map(({ connection, reason }) => `redis (${connection}) fails: ${reason}`),
     ...(database.problem === null ? [] : [`the database fails: ${database.problem}`]),
     ...(indexers ?? []).flatMap((record) => historyProblem(record, nowMs)),
-    ...(alertJobs === null ? [] : alertProblems(alertJobs, nowMs)),
+    ...features.flatMap(({ problems }) => problems),
     ...(checks.ok ? [] : ['keys are not checked in the database']),
   ];
 }
@@ -106,20 +106,6 @@ function historyProblem(record: IndexerRecord, nowMs: number): string[] {
   if (status === 'unknown') return [`${name} has a latest run in the future: a clock is wrong`];
   if (status === 'stopped') return [`${name} is not read`];
   return status === 'behind' ? [`${name} is behind`] : [];
-}
-
-function alertProblems(record: AlertJobsRecord, nowMs: number): string[] {
-  const { evaluation, delivery } = record;
-  const problem = (name: string, status: string, failure: string | null | undefined): string[] => {
-    if (status === 'failing') return [`${name} fails: ${failure}`];
-    if (status === 'unknown') return [`${name} has a latest run in the future: a clock is wrong`];
-    if (status === 'stopped') return [`${name} does not run`];
-    return status === 'late' ? [`${name} is late`] : [];
-  };
-  return [
-    ...problem('the evaluation of alerts', evaluationJobStatus(record, nowMs), evaluation?.failure),
-    ...problem('the delivery of webhooks', deliveryJobStatus(record, nowMs), delivery?.failure),
-  ];
 }
 
 function whyFailing({ failures = [], reason }: ProviderState): string {

@@ -1,14 +1,9 @@
 import { sql } from 'kysely';
-import { type AlertRepository, createAlertRepository } from '../database/alerts/alerts.ts';
-import { type AlertEventRepository, createAlertEventRepository } from '../database/alerts/events.ts';
-import { type AlertJobRepository, createAlertJobRepository } from '../database/alerts/jobs.ts';
-import { type AlertOutbox, createAlertOutbox } from '../database/alerts/outbox.ts';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
 import { createSchemaEntry, type SchemaEntry } from '../database/connection/schema-entry.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
 import { createDriftHistoryRepository, type DriftHistoryRepository } from '../database/drift-history.ts';
 import { createKeyUsageRepository } from '../database/key-usage.ts';
-import { createLiquidationRepository, type LiquidationRepository } from '../database/liquidations.ts';
 import { createMarketSampleRepository, type MarketSampleRepository } from '../database/market-samples.ts';
 import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createRecordedRateRepository, type RecordedRateRepository } from '../database/recorded-rates.ts';
@@ -30,15 +25,6 @@ export interface DatabasesStatus extends DatabaseStatus {
   readonly replica?: ReplicaStatus | undefined;
 }
 
-/** The repositories of alerts, their events and deliveries. */
-export interface AlertStores {
-  readonly alerts: AlertRepository;
-  readonly events: AlertEventRepository;
-  readonly outbox: AlertOutbox;
-  readonly jobs: AlertJobRepository;
-  readonly liquidations: LiquidationRepository;
-}
-
 /** The databases and their repositories. */
 export interface Stores {
   readonly db: Database;
@@ -53,7 +39,6 @@ export interface Stores {
   readonly tvlSamples: TvlSampleRepository;
   readonly usage: KeyUsage;
   readonly drift: DriftHistoryRepository;
-  readonly alerts: AlertStores;
   /** Remove samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -81,13 +66,6 @@ export function createStores(
   const tvlSamples = createTvlSampleRepository(db, clock);
   const keyUsage = createKeyUsageRepository(db, clock);
   const drift = createDriftHistoryRepository(db, clock);
-  const alerts: AlertStores = {
-    alerts: createAlertRepository(db, clock),
-    events: createAlertEventRepository(db, clock),
-    outbox: createAlertOutbox(db, clock),
-    jobs: createAlertJobRepository(db),
-    liquidations: createLiquidationRepository(db),
-  };
   const keys = createKeyService({
     db,
     clock,
@@ -124,21 +102,9 @@ export function createStores(
     tvlSamples,
     usage: createKeyUsage({ repository: keyUsage, clock, timers, logger }),
     drift,
-    alerts,
     prune: async () => {
       let removed = 0;
-      const stores = [
-        samples,
-        marketSamples,
-        recordedRates,
-        portfolioSamples,
-        tvlSamples,
-        keyUsage,
-        drift,
-        alerts.alerts,
-        alerts.events,
-        keys,
-      ];
+      const stores = [samples, marketSamples, recordedRates, portfolioSamples, tvlSamples, keyUsage, drift, keys];
       for (const { prune } of stores) removed += await prune();
       return removed;
     },

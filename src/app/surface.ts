@@ -20,8 +20,7 @@ import { unreadRefusal } from '../mcp/json-rpc.ts';
 import { type ClientPort, createContext } from '../resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../resolvers/common/page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
-import manifest from '../rest/generated/manifest.json' with { type: 'json' };
-import { createRoutes } from '../rest/routes/index.ts';
+import { createRoutes, documents } from '../rest/routes/index.ts';
 import type { RestRequest } from '../rest/types.ts';
 import { buildSchema, sharedSchema } from '../schema/index.ts';
 import { equityChainIds } from '../transactions/equity/index.ts';
@@ -75,7 +74,7 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
   const graphql = createGraphQLServer({
     schema,
     createContext: contextOf(services, clock, gateway.admission),
-    persisted: persistedOperations(manifest, routes),
+    persisted: persistedOperations(documents, routes),
     answers,
     onLookup: (hit) => metrics?.cacheLookup('graphql', hit),
     compiler: createCompiler({ now: () => clock.now(), later: setImmediate }),
@@ -234,9 +233,10 @@ function statusPages(
     nodes,
     upstreams,
     redisConnections,
-    snapshotWiring,
+    snapshot,
+    warming,
     indexers,
-    alertJobs,
+    featureHealth,
   }: Core,
   stopping: () => boolean,
 ) {
@@ -245,14 +245,14 @@ function statusPages(
     services,
     clock,
     role: config.env.ROLE,
-    jobs: snapshotWiring.runner.jobs,
+    jobs: warming.runner.jobs,
     keyChecks: keys.checks,
     indexers: indexers.latest,
-    alertJobs: alertJobs.latest,
+    features: featureHealth,
     databaseStatus,
     nodes,
     upstreams,
-    place: snapshotWiring.snapshot.place,
+    place: snapshot.place,
     redisConnections,
     stopping,
   });

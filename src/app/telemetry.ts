@@ -1,6 +1,4 @@
-import type { Catalog } from '../catalog/types.ts';
 import type { Config } from '../config/config.ts';
-import type { ChainFacts, FreshnessBudgets } from '../domain/facts.ts';
 import type { Listening } from '../http/listen.ts';
 import type { PartnerServices } from '../resolvers/transaction/partner-services.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -8,29 +6,16 @@ import { AppError } from '../shared/errors.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import type { FactsMetricsDeps } from '../telemetry/metrics-facts.ts';
 import { listenForMetrics } from '../telemetry/metrics-server.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { providersOf } from './settings.ts';
 
 export interface TelemetryDeps {
   readonly config: Config;
-  readonly catalog: Catalog;
-  readonly budgets: FreshnessBudgets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly fetch: typeof fetch;
   readonly tracing?: Tracing | undefined;
-  /** Called at scrape time, never before `start`. */
-  readonly facts: (chainId: ChainId) => ChainFacts;
-  readonly ready: (chainId: ChainId) => boolean;
-  readonly warnings: FactsMetricsDeps['warnings'];
-  readonly persisted: () => boolean;
-  readonly clockSkewMs: () => number | undefined;
-  readonly replicaUsed: FactsMetricsDeps['replicaUsed'];
-  readonly redisFailing: FactsMetricsDeps['redisFailing'];
-  readonly nodes: FactsMetricsDeps['nodes'];
-  readonly jobs: FactsMetricsDeps['jobs'];
 }
 
 /** Instrumentation that the composition root passes to the parts. */
@@ -56,7 +41,7 @@ const CLOSE_MS = 500;
 export function createTelemetry(deps: TelemetryDeps): Telemetry {
   const { config, clock, logger, tracing } = deps;
   const { METRICS_PORT: port, HOST: host } = config.env;
-  const metrics = port === undefined ? undefined : createMetrics({ ...deps, now: () => clock.now() });
+  const metrics = port === undefined ? undefined : createMetrics();
   const providerAt = Object.entries(providersOf(config)).map(([name, { baseUrl }]) => ({ name, baseUrl }));
   const peerOf = (url: string) => ({
     'peer.service': providerAt.find(({ baseUrl }) => url.startsWith(baseUrl))?.name ?? 'other',

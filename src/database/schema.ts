@@ -1,14 +1,12 @@
-import type { ColumnType, Generated, RawBuilder } from 'kysely';
-import type { AlertEventType, DeliveryStatus } from '../domain/alerts/records.ts';
-import type { AlertCondition, AlertStatus, AlertSubjectKind } from '../domain/alerts/types.ts';
+import type { ColumnType, Generated } from 'kysely';
 import type { DriftKind, DriftSeverity } from '../domain/drift/types.ts';
 import type { KeyUsageTable, TvlSamplesTable } from './sample-tables.ts';
 
 /** Exact decimals are transferred as text in both directions, never as a JavaScript float. */
 type Numeric = ColumnType<string, string, string>;
-type NullableNumeric = ColumnType<string | null, string | null | undefined, string | null>;
-type Time = ColumnType<Date, Date, Date>;
-type NullableTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
+export type NullableNumeric = ColumnType<string | null, string | null | undefined, string | null>;
+export type Time = ColumnType<Date, Date, Date>;
+export type NullableTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
 
 /** The latest sample of a market within an hour. Amounts in loan base units, rates as fractions. */
 export interface RateSamplesTable {
@@ -211,86 +209,7 @@ export interface MarketMarksTable {
   borrow_shares: NullableNumeric;
 }
 
-/** An alert of a partner with its state. */
-export interface AlertsTable {
-  id: string;
-  seq: Generated<string>;
-  owner_id: string;
-  chain_id: number;
-  /** A vault of a wallet is a `strategy` with its wallet. */
-  subject: Exclude<AlertSubjectKind, 'vault'>;
-  /** Lower case, enforced by a check. */
-  wallet: string | null;
-  position_index: number | null;
-  strategy_id: string | null;
-  condition: AlertCondition;
-  threshold: NullableNumeric;
-  rearm_at: NullableNumeric;
-  label: string;
-  url: string;
-  secret_salt: Buffer;
-  secret_version: number;
-  /** Versions of earlier secrets that still sign, JSON. */
-  earlier_secrets: ColumnType<unknown, string | undefined, string>;
-  /** Unique among the alerts of the owner; `null` = the registration had none. */
-  idempotency_key: ColumnType<string | null, string | null | undefined, string | null>;
-  request_hash: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>;
-  created_at: Time;
-  /** Set instead of removing the row, so that processes notice it; such rows are removed a day later. */
-  deleted_at: NullableTime;
-  status: Exclude<AlertStatus, 'not_applicable'>;
-  /** `false` = the status is `not_applicable`, which the column before cannot hold. */
-  applies: ColumnType<boolean, boolean | undefined, boolean>;
-  value: NullableNumeric;
-  observed_at: NullableTime;
-  changed_at: NullableTime;
-  /** Reported liquidations, JSON. */
-  reported: ColumnType<unknown, string | null | undefined, string | null>;
-  /** Indexes of the positions that have counted as loops of its vault, JSON; `null` = none has. */
-  loops: ColumnType<unknown, string | null | undefined, string | null>;
-  /** Groups that are past their budget or missing, JSON; `null` = none, or the condition is another one. */
-  stale_groups: ColumnType<unknown, string | null | undefined, string | null>;
-  /** 64 bits, transferred as text. */
-  revision: ColumnType<string, RawBuilder<string>, RawBuilder<string>>;
-}
-
-/** An event of an alert, with the state of its delivery. */
-export interface AlertDeliveriesTable {
-  seq: Generated<string>;
-  id: string;
-  alert_id: string;
-  owner_id: string;
-  type: AlertEventType;
-  body: string;
-  receiver: string;
-  occurred_at: Time;
-  status: DeliveryStatus;
-  attempts: number;
-  first_attempt_at: NullableTime;
-  /** Times within the hour before the latest redelivery at which it was begun before. */
-  earlier_begins: ColumnType<Date[], never, RawBuilder<Date[]>>;
-  next_attempt_at: NullableTime;
-  /** The attempt under way, and the time of the database until which no other begins. */
-  lease: string | null;
-  leased_until: NullableTime;
-  http_status: number | null;
-  failure: string | null;
-  finished_at: NullableTime;
-}
-
-/** The latest run of a job of alerts. */
-export interface AlertJobsTable {
-  job: string;
-  ran_at: Time;
-  failure: string | null;
-  /** First failure in a row. */
-  failing_since: NullableTime;
-}
-
 export interface Tables {
-  alerts: AlertsTable;
-  alert_jobs: AlertJobsTable;
-  alert_deliveries: AlertDeliveriesTable;
   position_events: PositionEventsTable;
   indexer_cursor: IndexerCursorTable;
   indexer_blocks: IndexerBlocksTable;
@@ -311,8 +230,11 @@ export interface Tables {
 
 const ALL_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 
+/** Tables of features. The types of their rows are in the features; their migrations are in the one sequence of all. */
+type FeatureTable = 'alerts' | 'alert_jobs' | 'alert_deliveries';
+
 /** Rights that the role of the service needs on each table. The app writes the registrations. */
-export const TABLE_RIGHTS: Readonly<Record<keyof Tables, readonly string[]>> = {
+export const TABLE_RIGHTS: Readonly<Record<keyof Tables | FeatureTable, readonly string[]>> = {
   alerts: ALL_RIGHTS,
   alert_jobs: ['SELECT', 'INSERT', 'UPDATE'],
   alert_deliveries: ALL_RIGHTS,

@@ -8,6 +8,13 @@ import type { AnswerSchema } from './openapi/json-schema.ts';
 /** Version in the OpenAPI document. */
 export const INTERFACE_VERSION = '0.1.0';
 
+/** A persisted operation: what runs, and the same with the marks of its row. */
+export interface PersistedDocument {
+  readonly sha256: string;
+  readonly document: string;
+  readonly row: string;
+}
+
 /** A request in the form that every transport provides. Header names are lower case. */
 export interface RestRequest {
   readonly method: string;

@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import '#features';
 import { builder } from './builder.ts';
 import { withAbsentNulls } from './common/absent-nulls.ts';
 import { withNonNegativeInts } from './common/non-negative-ints.ts';
@@ -41,11 +42,9 @@ import './position/portfolio.ts';
 import './ops/drift.ts';
 import './ops/ops.ts';
 import './stress/stress.ts';
-import './alert/alerts.ts';
 import './best/best.ts';
 import './strategy/subscription.ts';
 import './position/wallet-subscription.ts';
-import './alert/subscription.ts';
 
 /** Build the executable schema, sorted by name. */
 export function buildSchema(): GraphQLSchema {

@@ -7,20 +7,17 @@ import { QueryTooComplexError } from '../limits/query-limits.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
 import { eventLoopDelay } from './event-loop-delay.ts';
-import { type AlertMetrics, alertMetrics } from './metrics-alerts.ts';
 import { type BudgetMetrics, budgetMetrics } from './metrics-budgets.ts';
 import { type FactsMetricsDeps, registerFactsMetrics } from './metrics-facts.ts';
 import { type FreshReadMetrics, freshReadMetrics } from './metrics-fresh-reads.ts';
 import { type HistoryMetrics, historyMetrics } from './metrics-history.ts';
 import { type ToolMetrics, toolMetrics } from './metrics-tools.ts';
 
-export type MetricsDeps = FactsMetricsDeps;
-
 /**
  * Recording functions for all parts. The values of every label are bounded by configuration or code: route templates, provider
  * names, warmer names, chain ids, error codes; never a URL, an id, an address, a key or an operation name of a client.
  */
-export interface Metrics extends AlertMetrics, BudgetMetrics, FreshReadMetrics, HistoryMetrics, ToolMetrics {
+export interface Metrics extends BudgetMetrics, FreshReadMetrics, HistoryMetrics, ToolMetrics {
   request(exchange: Pick<HttpExchange, 'method' | 'route' | 'status' | 'durationMs'>): void;
   upstreamCall(call: { readonly provider: string; readonly outcome: string; readonly ms: number }): void;
   rpcCall(call: {
@@ -58,6 +55,10 @@ export interface Metrics extends AlertMetrics, BudgetMetrics, FreshReadMetrics, 
   /** Register the gauges of connections and unread bytes, read at scrape time. */
   watchEdge(edge: { readonly connections: () => number; readonly unreadBytes: () => number }): void;
   publish(chainId: number, group: string): void;
+  /** Register the gauges of facts, nodes and jobs, read at scrape time. */
+  watchFacts(facts: FactsMetricsDeps): void;
+  /** Where features register theirs. */
+  readonly registers: Registry[];
   /** Return the metrics in the Prometheus text format. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -73,16 +74,14 @@ const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const QUERY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
 /** Create the metrics of one process in a separate registry. */
-export function createMetrics(deps: MetricsDeps): Metrics {
+export function createMetrics(): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
-  registerFactsMetrics(register, deps);
   const registered = registeredIn(register);
   const delay = eventLoopDelay(register);
   return {
     ...answerMetrics(registered),
     ...sourceMetrics(registered),
-    ...alertMetrics(registered.registers, deps.now),
     ...budgetMetrics(registered.registers),
     ...historyMetrics(registered.registers),
     ...freshReadMetrics(registered.registers),
@@ -91,6 +90,8 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     ...transactionMetrics(registered),
     ...subscriptionMetrics(registered),
     ...toolMetrics(registered.registers),
+    registers: registered.registers,
+    watchFacts: (facts) => registerFactsMetrics(register, facts),
     render: () => register.metrics(),
     contentType: register.contentType,
     names: () => register.getMetricsAsArray().map((metric) => (metric as unknown as { name: string }).name),

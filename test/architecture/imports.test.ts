@@ -1,22 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LAYERS, PROCESS_DOORS } from './layers.ts';
+import { FEATURE_IMPORTERS, FEATURES, LAYERS, PROCESS_DOORS } from './layers.ts';
 import { type Import, importsIn, importsOf, packageFiles, sourceFiles, targetOf } from './sources.ts';
 
-/** The row of the table that a file belongs to: its folder, or itself when it lies directly under `src/`. */
-function layerOf(path: string): string {
-  return relative('src', path).split('/')[0] ?? '';
+/** Where a file is: the feature that it belongs to, if any, and its row of the table: its folder, or itself directly under `src/`. */
+function placeOf(path: string): { readonly feature: string | undefined; readonly layer: string } {
+  const [first = '', second = '', ...more] = relative('src', path).split('/');
+  if (first !== FEATURES) return { feature: undefined, layer: first };
+  // The list of features, the door of a feature and its wiring put parts together, as the composition root does.
+  return { feature: second, layer: more.length > 1 ? (more[0] ?? '') : 'app' };
 }
+
+const doorOf = (feature: string) => join('src', FEATURES, feature, 'index.ts');
 
 function forbidden({ file, to, typeOnly }: Import): boolean {
   const target = targetOf({ file, to, typeOnly });
-  const from = layerOf(file);
+  if (to === '#features') return !FEATURE_IMPORTERS.includes(file);
   if (!target.startsWith('src/')) return !(file === 'src/main.ts' && target.startsWith('devnet/'));
-  const into = layerOf(target);
-  const allowed = LAYERS[from] ?? [];
-  if (into === from || allowed.includes('*')) return false;
-  return !(allowed.includes(into) || (typeOnly && allowed.includes(`types:${into}`)));
+  const [from, into] = [placeOf(file), placeOf(target)];
+  if (into.feature !== undefined && into.feature !== from.feature) {
+    const isList = file === join('src', FEATURES, 'index.ts');
+    return !((isList || from.feature !== undefined) && target === doorOf(into.feature));
+  }
+  if (from.feature !== undefined && into.feature === from.feature && into.layer === 'domain') return false;
+  const allowed = LAYERS[from.layer] ?? [];
+  if (into.layer === from.layer || allowed.includes('*')) return false;
+  return !(allowed.includes(into.layer) || (typeOnly && allowed.includes(`types:${into.layer}`)));
 }
 
 /** The files that import each other in a circle, and those between two circles: the rest without the ends of chains. */
@@ -29,7 +39,7 @@ function circular(imports: readonly (readonly [string, string])[]): string[] {
 
 describe('layers', () => {
   it('default: every folder of src/ has a row', () => {
-    const folders = new Set(sourceFiles.map(layerOf));
+    const folders = new Set(sourceFiles.map((file) => placeOf(file).layer));
     expect([...folders].filter((folder) => !(folder in LAYERS))).toEqual([]);
   });
 
@@ -54,6 +64,18 @@ describe('layers', () => {
     expect(forbidden({ file: 'src/loaders/x.ts', to: '../resolvers/y.ts', typeOnly: false })).toBe(true);
     expect(forbidden({ file: 'src/loaders/x.ts', to: '../resolvers/y.ts', typeOnly: true })).toBe(false);
     expect(forbidden({ file: 'src/shared/x.ts', to: '../../devnet/y.ts', typeOnly: true })).toBe(true);
+  });
+
+  it('behavior: the core imports no feature, and a feature another one through its door only', () => {
+    const isForbidden = (file: string, to: string) => forbidden({ file, to, typeOnly: true });
+    expect(isForbidden('src/app/core.ts', '../features/alerts/index.ts')).toBe(true);
+    expect(isForbidden('src/app/pages.ts', '#features')).toBe(true);
+    expect(isForbidden('src/app/core.ts', '#features')).toBe(false);
+    expect(isForbidden('src/features/risk/wiring.ts', '../alerts/domain/types.ts')).toBe(true);
+    expect(isForbidden('src/features/risk/wiring.ts', '../alerts/index.ts')).toBe(false);
+    expect(isForbidden('src/features/alerts/domain/x.ts', '../database/y.ts')).toBe(true);
+    expect(isForbidden('src/features/alerts/domain/x.ts', '../../../chain/y.ts')).toBe(true);
+    expect(isForbidden('src/features/alerts/rest/x.ts', '../domain/y.ts')).toBe(false);
   });
 
   it('default: a package imports no file outside of its sources', () => {

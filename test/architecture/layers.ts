@@ -45,5 +45,18 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   mcp: ['rest', 'shared'],
 };
 
+/**
+ * Folder of the features. Within one the folders have the rows of this table too, and may import what the feature itself decides:
+ * its `domain` and its schema of tables and inputs. Its door and its wiring, the files directly in it, may import every folder.
+ */
+export const FEATURES = 'features';
+/** The only files that import `#features`: where the parts of all features are put together. */
+export const FEATURE_IMPORTERS = [
+  'src/app/core.ts',
+  'src/rest/routes/index.ts',
+  'src/rest/schemas/status.ts',
+  'src/schema/index.ts',
+];
+
 /** The only files that may touch the process: its environment and its exit. */
 export const PROCESS_DOORS = { env: ['src/config', 'src/main.ts'], exit: ['src/main.ts'] } as const;

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { filesOf, packageFiles, parse, sourceFiles } from './sources.ts';
 
-const FOLDERS = ['src', 'packages', 'bench', 'devnet', 'doctor', 'scripts'];
+const FOLDERS = ['packages', 'bench', 'devnet', 'doctor', 'scripts'];
 const MAX_FILE_LINES = 350;
 const MAX_FUNCTION_LINES = 100;
 
@@ -27,7 +27,8 @@ describe('sizes', () => {
 
   it(`default: no file has more than ${MAX_FILE_LINES} lines, in sources, packages, benchmarks and scripts`, () => {
     const lines = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').length;
-    expect(FOLDERS.flatMap(filesOf).filter((file) => lines(file) > MAX_FILE_LINES)).toEqual([]);
+    const all = [...sourceFiles, ...FOLDERS.flatMap(filesOf)];
+    expect(all.filter((file) => lines(file) > MAX_FILE_LINES)).toEqual([]);
   });
 
   it(`default: no function has more than ${MAX_FUNCTION_LINES} lines`, () => {

@@ -10,7 +10,8 @@ export function filesOf(folder: string): readonly string[] {
     .filter((file) => !/\/(generated|dist|node_modules)\//.test(file));
 }
 
-export const sourceFiles = filesOf('src');
+/** Without the tests that are beside the features. */
+export const sourceFiles = filesOf('src').filter((file) => !/^src\/features\/[^/]+\/test\//.test(file));
 /** The published packages. */
 export const packageFiles = filesOf('packages').filter((file) => file.includes('/src/'));
 
@@ -59,7 +60,7 @@ export function importsIn(text: string): string {
   return last === undefined ? '' : text.slice(0, last.index + last[0].length);
 }
 
-/** The relative imports of a file: of values and of types, exports of another file included. */
+/** The imports of a file from the repository: of values and of types, exports of another file included. */
 export function importsOf(file: string): Import[] {
   const found: Import[] = [];
   const visit = (node: ts.Node): void => {
@@ -83,10 +84,13 @@ export function importsOf(file: string): Import[] {
     ts.forEachChild(node, visit);
   };
   visit(parseImports(file));
-  return found.filter(({ to }) => to.startsWith('.'));
+  return found.filter(({ to }) => /^[.#]/.test(to));
 }
+
+/** What `#features` means, unless it means none. */
+const FEATURE_LIST = 'src/features/index.ts';
 
 /** The file that an import means, from the root. */
 export function targetOf({ file, to }: Import): string {
-  return normalize(join(file, '..', to));
+  return to === '#features' ? FEATURE_LIST : normalize(join(file, '..', to));
 }

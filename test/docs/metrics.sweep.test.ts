@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { FAILURE_REASONS, TVL_KEY } from '../../src/domain/facts.ts';
 import type { ChainTvl } from '../../src/domain/tvl/types.ts';
+import { alertMetrics } from '../../src/features/alerts/metrics.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { createRoutes } from '../../src/rest/routes/index.ts';
 import { sharedSchema } from '../../src/schema/index.ts';
@@ -17,6 +18,7 @@ import { ERROR_CODES } from '../../src/shared/errors.ts';
 import type { ChainId } from '../../src/shared/ids.ts';
 import { REDIS_FAULTS } from '../../src/shared/vocabulary.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import type { FactsMetricsDeps } from '../../src/telemetry/metrics-facts.ts';
 import { BUDGETS, chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
 import { readMetrics, readPromql } from './promql.ts';
 
@@ -46,9 +48,10 @@ const tvlOf = (chainId: ChainId): ChainTvl => ({
 });
 
 /** Every metric, recorded once, as Prometheus reads it. @param absent parts that the process lacks */
-async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}) {
+async function printed(absent: Partial<FactsMetricsDeps> = {}) {
   const catalog = createCatalog(curatedChains);
-  const metrics = createMetrics({
+  const metrics = createMetrics();
+  metrics.watchFacts({
     catalog,
     budgets: BUDGETS,
     facts: (chainId) => withItem(completeFacts(chainOf(chainId)), 'tvl', TVL_KEY, { value: tvlOf(chainId) }),
@@ -103,9 +106,10 @@ async function printed(absent: Partial<Parameters<typeof createMetrics>[0]> = {}
   metrics.connectionRefused();
   metrics.watchEdge({ connections: () => 1, unreadBytes: () => 1 });
   metrics.watchWaits(() => 1);
-  metrics.watchOutbox(() => ({ pending: 1, dead: 1, oldestPendingMs: NOW_MS, dueSinceMs: NOW_MS, readMs: NOW_MS }));
-  metrics.alertsEvaluated({ chainId: 1, workMs: 1, events: [{ condition: 'stale', type: 'fired' }] });
-  metrics.deliveryAttempt({ outcome: 'delivered', reason: null });
+  const alerts = alertMetrics(metrics.registers, () => NOW_MS);
+  alerts.watchOutbox(() => ({ pending: 1, dead: 1, oldestPendingMs: NOW_MS, dueSinceMs: NOW_MS, readMs: NOW_MS }));
+  alerts.alertsEvaluated({ chainId: 1, workMs: 1, events: [{ condition: 'stale', type: 'fired' }] });
+  alerts.deliveryAttempt({ outcome: 'delivered', reason: null });
   metrics.blockWait('included');
   metrics.requestedRefresh('prices', 'refreshed');
   metrics.rememberedHistory();

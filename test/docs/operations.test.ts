@@ -5,6 +5,7 @@ import { blocksOf, relocated } from '../../scripts/walk/chapter.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { envSchema } from '../../src/config/env.ts';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
+import { alertMetrics } from '../../src/features/alerts/metrics.ts';
 import { WARNING_CODES } from '../../src/shared/vocabulary.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS } from '../domain/world.ts';
@@ -24,7 +25,8 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 /** Every table that a migration makes. */
 const TABLES = [...sources.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name as string);
 
-const metrics = createMetrics({
+const metrics = createMetrics();
+metrics.watchFacts({
   catalog: createCatalog(curatedChains),
   budgets: BUDGETS,
   facts: emptyChainFacts,
@@ -40,7 +42,7 @@ const metrics = createMetrics({
 });
 metrics.watchEdge({ connections: () => 0, unreadBytes: () => 0 });
 metrics.watchWaits(() => 0);
-metrics.watchOutbox(() => undefined);
+alertMetrics(metrics.registers, () => 0).watchOutbox(() => undefined);
 const names = new Set(metrics.names());
 metrics.close();
 const metricsIn = (text: string): string[] => [

@@ -27,8 +27,7 @@ import { createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
 import { createRestAdapter } from '../../src/rest/adapter.ts';
-import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
-import { createRoutes } from '../../src/rest/routes/index.ts';
+import { createRoutes, documents } from '../../src/rest/routes/index.ts';
 import type { Entry, ExecutePort, RestRequest } from '../../src/rest/types.ts';
 import { sharedSchema } from '../../src/schema/index.ts';
 import { NOW_MS } from '../domain/world.ts';
@@ -135,7 +134,7 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
           contract: transport === 'rest' ? 'v1' : 'graphql',
         }),
     ),
-    persisted: persistedOperations(manifest, routes),
+    persisted: persistedOperations(documents, routes),
     answers: faulty('answers', answers),
     compiler: faulty('compiler', createCompiler({ now: () => clock.now(), later: setImmediate })),
     fairQueue: faulty('fairQueue', fairQueue),

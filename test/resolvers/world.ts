@@ -2,6 +2,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { type ChainFacts, emptyChainFacts } from '../../src/domain/facts.ts';
 import { recordOf } from '../../src/domain/stress/record.ts';
+import { type AlertsPort, alertServices } from '../../src/features/alerts/resolvers/alert-services.ts';
 import { type AppContext, createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
@@ -106,7 +107,7 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       usdOf: () => undefined,
     },
     ops: emptyOps,
-    alerts: oneAlert,
+    features: new Map([alertServices.with(oneAlert)]),
     equity: { preview: refused, previewExit: refused, deposit: refused, exit: refused },
     ...overrides,
   };
@@ -120,7 +121,7 @@ async function refused(): Promise<never> {
 
 const WHOLE_PAGE = { totalCount: 1, hasNextPage: false, hasPreviousPage: false };
 
-const alert: Awaited<ReturnType<Services['alerts']['create']>>['alert'] = {
+const alert: Awaited<ReturnType<AlertsPort['create']>>['alert'] = {
   id: '00000000-0000-4000-8000-000000000001',
   seq: 1n,
   ownerId: 'test',
@@ -139,7 +140,7 @@ const alert: Awaited<ReturnType<Services['alerts']['create']>>['alert'] = {
   secret: { salt: Buffer.alloc(16), version: 1 },
   earlierSecrets: [],
 };
-const delivery: NonNullable<Awaited<ReturnType<Services['alerts']['ping']>>> = {
+const delivery: NonNullable<Awaited<ReturnType<AlertsPort['ping']>>> = {
   id: alert.id,
   seq: 1n,
   alertId: alert.id,
@@ -156,7 +157,7 @@ const delivery: NonNullable<Awaited<ReturnType<Services['alerts']['ping']>>> = {
 };
 
 /** Every key has one alert, and one event of it. */
-const oneAlert: Services['alerts'] = {
+const oneAlert: AlertsPort = {
   create: async () => ({ alert, secret: 'whsec_test' }),
   rotateSecret: async () => ({ alert, secret: 'whsec_test' }),
   find: async () => alert,

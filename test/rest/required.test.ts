@@ -3,9 +3,8 @@ import { isNonNullType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { conversions } from '../../src/rest/conversions/index.ts';
 import { type Member, type Shape, shapeOf } from '../../src/rest/derive/shape.ts';
-import manifest from '../../src/rest/generated/manifest.json' with { type: 'json' };
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
-import { createRoutes } from '../../src/rest/routes/index.ts';
+import { createRoutes, documents } from '../../src/rest/routes/index.ts';
 import { type AnyRoute, INTERFACE_VERSION } from '../../src/rest/types.ts';
 import { sharedSchema } from '../../src/schema/index.ts';
 import type { Json } from '../support/service.ts';
@@ -99,7 +98,7 @@ function laxOf({ method, path, operation }: AnyRoute): string[] {
       if (status === 200 && type === undefined) count(seen, root, body, '');
     }
   }
-  const { row } = (manifest as Readonly<Record<string, { readonly row: string }>>)[operation] ?? { row: '' };
+  const { row } = (documents as Readonly<Record<string, { readonly row: string }>>)[operation] ?? { row: '' };
   const answered = answeredPlaces(shapeOf(schema, parse(row)), '', true, new Set());
   return [...seen].flatMap(([place, { objects, required, properties }]) =>
     [...properties]

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { type ExecutionResult, type GraphQLScalarType, graphql, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../../src/resolvers/common/context.ts';
+import { documents } from '../../src/rest/routes/index.ts';
 import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { appErrorBehind } from '../../src/schema/common/input-errors.ts';
 import { buildSchema } from '../../src/schema/index.ts';
@@ -19,9 +19,6 @@ const firstError = (result: ExecutionResult) => {
   return error ? appErrorBehind(error) : undefined;
 };
 
-const manifest = JSON.parse(
-  readFileSync(new URL('../../src/rest/generated/manifest.json', import.meta.url), 'utf8'),
-) as Record<string, { document: string }>;
 const market = chainOf(1).markets[0];
 if (!market) throw new Error('market expected');
 const vault = chainOf(4663).equityVaults[0];
@@ -88,10 +85,10 @@ describe('examples', () => {
 });
 
 describe('persisted operations', () => {
-  it.each(Object.keys(manifest))('default: %s', async (name) => {
+  it.each(Object.keys(documents))('default: %s', async (name) => {
     const caller = { kind: 'key', keyId: 'test', tier: 'ops' } as const;
     const trusted = { ...ctx, caller, maxPageSize: Number.POSITIVE_INFINITY };
-    const result = await run(manifest[name]?.document ?? '', VARIABLES[name], trusted);
+    const result = await run(documents[name]?.document ?? '', VARIABLES[name], trusted);
     expect(result.errors).toBeUndefined();
   });
 });

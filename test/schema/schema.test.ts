@@ -36,8 +36,11 @@ describe('buildSchema', () => {
 
 describe('generate', () => {
   it('behavior: the committed operations and manifest equal the output of npm run codegen', async () => {
-    const { manifest, clientDocuments, clientTexts, clientTypes } = await generate();
+    const { manifest, features, clientDocuments, clientTexts, clientTypes } = await generate();
     expect(committed('src/rest/generated/manifest.json')).toBe(manifest);
+    for (const [name, text] of Object.entries(features)) {
+      expect(committed(`src/features/${name}/generated/manifest.json`)).toBe(text);
+    }
     expect(committed('packages/client/src/generated/graphql.ts')).toBe(clientDocuments);
     expect(committed('packages/client/src/generated/texts.ts')).toBe(clientTexts);
     expect(committed('packages/client/src/generated/cache-types.ts')).toBe(clientTypes);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createWebhookSender, type SenderOptions } from '../../src/webhooks/send.ts';
+import { createWebhookSender, type SenderOptions } from '../../src/features/alerts/webhooks/send.ts';
 import { makeCertificates } from '../redis/certificates.ts';
 
 let folder: string;

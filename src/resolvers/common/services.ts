@@ -6,13 +6,13 @@ import type { HistorySource } from '../../loaders/history.ts';
 import type { MarketRecordSource } from '../../loaders/market-records.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
-import type { AlertServices } from '../alert/alert-services.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
 import type { PositionHistoryServices } from '../position/history-services.ts';
 import type { PositionServices } from '../position/position-services.ts';
 import type { ChangesPort } from '../strategy/changes.ts';
 import type { PartnerServices } from '../transaction/partner-services.ts';
 import type { UsageServices } from '../usage/usage-services.ts';
+import type { FeatureServices } from './feature-services.ts';
 import type { FreshReadServices, RefreshPort } from './read-services.ts';
 
 /** Reads of the catalog, the settings and the facts. Every resolver reaches them as `ctx.services`. */
@@ -53,9 +53,10 @@ export type Services = ReadServices &
   PartnerServices &
   OpsServices &
   FreshReadServices &
-  AlertServices &
   UsageServices & {
     readonly tvlSamples: TvlSamplesPort;
+    /** Services of features, which only their own resolvers reach. */
+    readonly features: FeatureServices;
     /** Absent: the service does not ask for rewards. */
     readonly rewards?: RewardsReadPort | undefined;
   };

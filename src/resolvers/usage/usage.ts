@@ -1,6 +1,6 @@
 import { BadRequestError } from '../../shared/errors.ts';
-import { keyOf } from '../alert/alerts.ts';
 import { momentOf } from '../common/age.ts';
+import { keyOf } from '../common/caller.ts';
 import type { AppContext } from '../common/context.ts';
 import type { UsedDay } from './usage-services.ts';
 

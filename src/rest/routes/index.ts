@@ -1,11 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
+import { features } from '#features';
 import { conversions } from '../conversions/index.ts';
 import { createAnswers } from '../derive/answers.ts';
 import { createDerive } from '../derive/row.ts';
 import manifest from '../generated/manifest.json' with { type: 'json' };
 import { refusalError } from '../refusal.ts';
-import type { AnyRoute } from '../types.ts';
-import { alertRoutes } from './alert/alerts.ts';
+import type { AnyRoute, PersistedDocument } from '../types.ts';
 import { appMarketRoutes } from './app-markets.ts';
 import { bestRoute } from './best.ts';
 import { driftHistoryRoute } from './drift-history.ts';
@@ -31,9 +31,23 @@ export interface RoutesDeps extends Omit<RouteOptions, 'derive'> {
   readonly schema: GraphQLSchema;
 }
 
+/** The persisted operations of all rows, by name. */
+export const documents: Readonly<Record<string, PersistedDocument>> = Object.assign(
+  {},
+  manifest,
+  ...features.map((feature) => feature.documents),
+);
+
 /** Every row of the /v1 contract. The adapter, the OpenAPI document and the tests read this table. */
 export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
-  const derive = createDerive(createAnswers({ schema, documents: manifest, conversions, errorOf: refusalError }));
+  const derive = createDerive(
+    createAnswers({
+      schema,
+      documents,
+      conversions: Object.assign({}, conversions, ...features.map((feature) => feature.conversions)),
+      errorOf: refusalError,
+    }),
+  );
   const options: RouteOptions = { ...chains, derive };
   return [
     ...strategyRoutes(options),
@@ -52,8 +66,8 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     ...opsRoutes(options),
     driftHistoryRoute(options),
     ...stressRoutes(options),
-    ...alertRoutes(options),
     usageRoute(options),
     bestRoute(options),
+    ...features.flatMap(({ rows }) => rows?.(options) ?? []),
   ];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { features } from '#features';
 import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, REDIS_FAULTS, REDIS_MODES } from '../../shared/vocabulary.ts';
-import { alertJobFields } from './alert-jobs.ts';
 import { dateTime } from './common.ts';
 import { indexerFields } from './history/indexers.ts';
 import { chainIdNumber, jsonNumber, largeNumber, wholeNumber } from './numbers.ts';
@@ -220,10 +220,7 @@ export const healthBody = z
       })
       .optional()
       .describe('Connections to Redis; absent without it.'),
-    alerts: z
-      .looseObject(alertJobFields)
-      .optional()
-      .describe('The jobs of alerts; absent = not read from the database yet.'),
+    ...Object.assign({}, ...features.map(({ healthFields }) => healthFields)),
     quotas: z
       .array(quotaHealth)
       .describe('What each provider permits in its own unit, what is used of it, and where that leads.'),

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../../src/catalog/index.ts';
+import { ALERT_ROWS } from '../../../src/features/alerts/test/rows.ts';
 import { createRoutes } from '../../../src/rest/routes/index.ts';
 import { sharedSchema } from '../../../src/schema/index.ts';
 import { equityChainIds } from '../../../src/transactions/equity/index.ts';
 import { sendRequest } from '../../support/http-client.ts';
 import { noSleep, OPS, startService, type TestService } from '../../support/service.ts';
-import { ALERT_ROWS } from './alerts.ts';
 import { differencesOf } from './compare.ts';
 import { HOLDING_ROWS } from './holdings.ts';
 import { MORE_EXAMPLES } from './more-examples.ts';
