@@ -3,7 +3,7 @@ import { getAddress, numberToHex, pad } from 'viem';
 import { seedRegistrations } from '../../devnet/seed-database.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { createDatabase } from '../../src/database/client.ts';
-import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
+import { createDriftSightingRepository } from '../../src/database/drift-sightings.ts';
 import { createPartSales } from '../../src/database/history/part-sales.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
@@ -85,7 +85,7 @@ serve<OpsInput>(async ({ wallets, databaseUrl }) => {
     directory: createWalletDirectory({ catalog, readers, proxies: createProxyRepository(db), logger: silentLogger }),
     registrations: createRegistrationRepository(db),
     partSales: createPartSales(db),
-    drift: createDriftHistoryRepository(db, { now: () => nowMs }),
+    drift: createDriftSightingRepository(db, { now: () => nowMs }),
     samples: createPortfolioSampleRepository(db, systemClock),
     composed: () => composed,
     facts: () => facts,

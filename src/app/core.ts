@@ -9,7 +9,6 @@ import { createCandles, createCharts } from '../services/charts.ts';
 import { type Composition, createComposition } from '../services/composition.ts';
 import { createHistories } from '../services/histories.ts';
 import type { IndexerRecords } from '../services/indexer-records.ts';
-import { createMarketRecords } from '../services/market-records.ts';
 import { createReadiness } from '../services/readiness.ts';
 import { createRecordedRates } from '../services/recorded-rates.ts';
 import { createRewards } from '../services/rewards.ts';
@@ -103,8 +102,7 @@ export function createCore(deps: AppDeps): Core {
   });
   const { positions } = wallets;
   const history = createPositionHistoryWiring({ ...deps, catalog, nodes, db, onRun: metrics?.historyRun });
-  const { registers } = metrics ?? {};
-  const parts = partsOf({ ...deps, catalog, budgets, db, positions, registers, composed, facts, wake: changes.wake });
+  const parts = partsOf({ ...deps, catalog, budgets, db, positions, metrics, composed, facts, wake: changes.wake });
 
   const warming = createWarming({
     ...deps,
@@ -306,14 +304,6 @@ function createReadServices({
       samples: stores.samples,
       marketSamples: stores.marketSamples,
       budgets,
-    }),
-    marketRecords: createMarketRecords({
-      samples: stores.marketSamples,
-      clock,
-      timers: timeouts,
-      logger,
-      onLookup: metrics && ((hit) => metrics.cacheLookup('market_records', hit)),
-      onRemembered: metrics?.rememberedHistory,
     }),
     charts: createCharts({ upstream: upstreams.charts, isOurs: (coinId) => ourCoins.has(coinId), clock, timeouts }),
     ohlcv: createCandles({ upstream: upstreams.ohlcv, chain: (chainId) => catalog.chain(chainId), clock, timeouts }),

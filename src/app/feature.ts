@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { Catalog } from '../catalog/types.ts';
 import type { Database } from '../database/client.ts';
@@ -9,6 +8,7 @@ import type { PositionsPort } from '../resolvers/position/position-services.ts';
 import type { Conversions } from '../rest/derive/conversion.ts';
 import type { RouteOptions } from '../rest/routes/shared.ts';
 import type { AnyRoute, PersistedDocument } from '../rest/types.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Warmer } from '../warmers/types.ts';
 import type { AppDeps } from './deps.ts';
 
@@ -18,8 +18,8 @@ export interface FeatureCore extends AppDeps, Pick<Services, 'composed' | 'facts
   readonly budgets: FreshnessBudgets;
   readonly db: Database;
   readonly positions: Pick<PositionsPort, 'read'>;
-  /** Where metrics are registered; `undefined` without METRICS_PORT. */
-  readonly registers: Registry[] | undefined;
+  /** `undefined` without METRICS_PORT. A feature registers its own in `registers`. */
+  readonly metrics: Metrics | undefined;
   /** Wake the readers of a subscription field at once. */
   readonly wake: (field: string) => void;
 }

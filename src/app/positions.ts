@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/types.ts';
 import { createPositionReader } from '../chain/positions.ts';
 import type { ChainNodes } from '../chain/rpc/nodes.ts';
 import type { Database } from '../database/client.ts';
-import type { DriftHistoryRepository } from '../database/drift-history.ts';
+import type { DriftSightings } from '../database/drift-sightings.ts';
 import { createPartSales } from '../database/history/part-sales.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import { createProxyRepository } from '../database/proxies.ts';
@@ -28,7 +28,7 @@ export interface PositionServicesDeps {
   readonly readerNodes: ReadonlyMap<ChainId, ChainNodes>;
   readonly db: Database;
   readonly samples: PortfolioSampleRepository;
-  readonly drift: DriftHistoryRepository;
+  readonly drift: DriftSightings;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
   readonly clock: Clock;

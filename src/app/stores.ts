@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { createDatabase, type Database, type DatabaseDeps } from '../database/client.ts';
 import { createSchemaEntry, type SchemaEntry } from '../database/connection/schema-entry.ts';
 import { createDatabaseWatch, type DatabaseStatus } from '../database/connection/watch.ts';
-import { createDriftHistoryRepository, type DriftHistoryRepository } from '../database/drift-history.ts';
+import { createDriftSightingRepository, type DriftSightings } from '../database/drift-sightings.ts';
 import { createKeyUsageRepository } from '../database/key-usage.ts';
 import { createMarketSampleRepository, type MarketSampleRepository } from '../database/market-samples.ts';
 import { createPortfolioSampleRepository, type PortfolioSampleRepository } from '../database/portfolio-samples.ts';
@@ -38,7 +38,7 @@ export interface Stores {
   readonly portfolioSamples: PortfolioSampleRepository;
   readonly tvlSamples: TvlSampleRepository;
   readonly usage: KeyUsage;
-  readonly drift: DriftHistoryRepository;
+  readonly drift: DriftSightings;
   /** Remove samples that are expired or from the future; returns their number. */
   readonly prune: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -65,7 +65,7 @@ export function createStores(
   const portfolioSamples = createPortfolioSampleRepository(db, clock);
   const tvlSamples = createTvlSampleRepository(db, clock);
   const keyUsage = createKeyUsageRepository(db, clock);
-  const drift = createDriftHistoryRepository(db, clock);
+  const drift = createDriftSightingRepository(db, clock);
   const keys = createKeyService({
     db,
     clock,

@@ -1,13 +1,10 @@
-import type { Market } from '../catalog/types.ts';
 import type { ChainFacts } from '../domain/facts.ts';
 import { type MarketsAtBlock, type MarketValues, marketsAtReadings } from '../domain/market/at-block.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
-import type { MarketRecord } from '../domain/stress/record.ts';
 import type { TvlSnapshot } from '../resolvers/common/services.ts';
 import type { CacheHints } from '../shared/cache-validity.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { createHistoryLoaders, type HistoryLoaders, type HistorySource } from './history.ts';
-import type { MarketRecordSource } from './market-records.ts';
 import { createPositionLoaders, type PositionLoaders, type PositionSources } from './positions.ts';
 
 /** Sources of the loaders; `Services` satisfies it. */
@@ -16,7 +13,6 @@ export interface LoaderSources extends PositionSources {
   facts(chainId: ChainId): ChainFacts;
   tvl(): TvlSnapshot | null;
   readonly histories: HistorySource;
-  readonly marketRecords: MarketRecordSource;
 }
 
 /**
@@ -29,8 +25,6 @@ export interface Loaders extends HistoryLoaders, PositionLoaders {
   /** The values of markets at the block of a reading, memoized for all wallets of the request. */
   marketsAt(chainId: ChainId, at: MarketsAtBlock | undefined): MarketValues;
   tvl(): TvlSnapshot | null;
-  /** Read the record of a market; `undefined` = it cannot be read now. */
-  marketRecord(market: Market): Promise<MarketRecord | undefined>;
   /** Read a chain's facts again from now on, after a wait for a newer version. */
   renew(chainId: ChainId): void;
 }
@@ -70,7 +64,6 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
     hints.madeFrom(`facts ${chainId}`, () => sources.facts(chainId).version === version);
     return facts;
   });
-  const records = once((market: Market) => sources.marketRecords.read(market));
   return {
     composed: composedOf,
     marketsAt: (chainId, at) => readingsOf(chainId)(at),
@@ -83,11 +76,6 @@ export function createLoaders(sources: LoaderSources, hints: CacheHints, nowMs: 
       const version = tvl?.version;
       hints.madeFrom('tvl', () => sources.tvl()?.version === version);
       return tvl;
-    },
-    async marketRecord(market) {
-      const { record, validUntilMs } = await records(market);
-      hints.until(validUntilMs);
-      return record;
     },
     get history() {
       hints.until(nowMs + HISTORY_MS);

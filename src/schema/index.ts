@@ -29,8 +29,6 @@ import './position/position.ts';
 import './equity/equity-position.ts';
 import './equity/equity.ts';
 import './position/wallet.ts';
-import './position/history.ts';
-import './position/statement.ts';
 import './refusal/data-refusals.ts';
 import './refusal/simulation-refusals.ts';
 import './refusal/eligibility-refusals.ts';
@@ -41,8 +39,6 @@ import './transaction/deleverage.ts';
 import './position/portfolio.ts';
 import './ops/drift.ts';
 import './ops/ops.ts';
-import './stress/stress.ts';
-import './best/best.ts';
 import './strategy/subscription.ts';
 import './position/wallet-subscription.ts';
 

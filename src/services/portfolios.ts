@@ -2,7 +2,7 @@ import type { Catalog, Chain } from '../catalog/types.ts';
 import type { PositionReader } from '../chain/positions.ts';
 import type { NamedBlock } from '../chain/reading.ts';
 import { ChainReadError } from '../chain/rpc/errors.ts';
-import type { DriftHistoryRepository, DriftReading } from '../database/drift-history.ts';
+import type { DriftReading, DriftSightings } from '../database/drift-sightings.ts';
 import type { PartSales } from '../database/history/part-sales.ts';
 import type { PortfolioSampleRepository } from '../database/portfolio-samples.ts';
 import type { Registration, RegistrationRepository } from '../database/registrations.ts';
@@ -38,7 +38,7 @@ export interface PortfoliosDeps {
   readonly registrations: Pick<RegistrationRepository, 'byWallets' | 'pageOfChain'>;
   /** The positions of which a part was sold: their result is not known. */
   readonly partSales: (chainId: ChainId, wallets: readonly Address[]) => Promise<PartSales>;
-  readonly drift: Pick<DriftHistoryRepository, 'known' | 'record' | 'list'>;
+  readonly drift: Pick<DriftSightings, 'known' | 'record'>;
   readonly samples: Pick<PortfolioSampleRepository, 'record' | 'since'>;
   readonly composed: (chainId: ChainId) => ComposedChain;
   readonly facts: (chainId: ChainId) => ChainFacts;
@@ -107,7 +107,6 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
       return sums.finish();
     },
     history: (chainIds, fromMs) => samples.since(chainIds, fromMs),
-    driftHistory: (query) => deps.drift.list(query),
   };
 }
 

@@ -41,7 +41,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ['limits', 'rest', 'schema', 'shared', 'types:config'],
   graphql: ['http', 'limits', 'rest', 'resolvers', 'shared'],
   telemetry: ['http', 'limits', 'schema', 'domain', 'shared', 'types:catalog'],
-  rest: ['shared'],
+  rest: ['shared', 'domain', 'catalog'],
   mcp: ['rest', 'shared'],
 };
 

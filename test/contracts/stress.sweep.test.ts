@@ -9,9 +9,9 @@ import { encodeFunctionData } from '../../src/abi/calldata.ts';
 import { flashLeverageAbi } from '../../src/abi/flash-leverage.ts';
 import type { Market } from '../../src/catalog/index.ts';
 import { limitsOf } from '../../src/domain/market/statics.ts';
-import { lowestHealthyPrice } from '../../src/domain/stress/liquidation.ts';
-import { stressRow, stressRows } from '../../src/domain/stress/rows.ts';
-import type { StressHolding } from '../../src/domain/stress/types.ts';
+import { lowestHealthyPrice } from '../../src/features/risk/domain/liquidation.ts';
+import { stressRow, stressRows } from '../../src/features/risk/domain/rows.ts';
+import type { StressHolding } from '../../src/features/risk/domain/types.ts';
 import { OWNER, useWorld } from './world.ts';
 
 /** The rows of stress tables against the chain: oracles are moved, and the protocol is asked. */

@@ -2,13 +2,15 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/client.ts';
 import { createDatabaseWatch } from '../../src/database/connection/watch.ts';
-import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
+import { createDriftSightingRepository } from '../../src/database/drift-sightings.ts';
 import { createKeyRepository, LAST_USED_RESOLUTION_MS } from '../../src/database/keys.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createReplicaReads, lagOf } from '../../src/database/replica.ts';
 import { createSampleRepository, SAMPLE_RETENTION_DAYS } from '../../src/database/samples.ts';
 import { driftKey } from '../../src/domain/drift/find.ts';
+import { listDriftRecords } from '../../src/features/drift-history/database/records.ts';
+import type { DriftRecordQuery } from '../../src/features/drift-history/domain/types.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { type Address, parseMarketId } from '../../src/shared/ids.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
@@ -50,7 +52,8 @@ afterAll(async () => {
 });
 
 describe('the history of drift', () => {
-  const history = () => createDriftHistoryRepository(db, clock);
+  const history = () => createDriftSightingRepository(db, clock);
+  const recordsOf = (query: DriftRecordQuery) => listDriftRecords(db, query, T);
   const drift = (positionIndex = 0) => ({
     ...({ wallet: WALLET, positionIndex, kind: 'no_db_row', severity: 'high', marketId: MARKET } as const),
     vaultId: null,
@@ -77,7 +80,7 @@ describe('the history of drift', () => {
     await record(T - 900, drift(0), drift(1), drift(2));
     await record(T - 800, drift(2));
     const listed = async (filter: object) =>
-      (await history().list({ filter: { chainIds: [1], ...filter }, size: 9, fromEnd: false })).records.map(
+      (await recordsOf({ filter: { chainIds: [1], ...filter }, size: 9, fromEnd: false })).records.map(
         ({ positionIndex }) => positionIndex,
       );
     expect([await listed({ isGone: true }), await listed({ isGone: false }), await listed({})]).toEqual([
@@ -90,7 +93,7 @@ describe('the history of drift', () => {
   test('behavior: times that lie ahead count as now', async () => {
     await record(T + 5_000, drift());
     await record(T + 9_000);
-    const { records } = await history().list({ filter: { chainIds: [1] }, size: 9, fromEnd: false });
+    const { records } = await recordsOf({ filter: { chainIds: [1] }, size: 9, fromEnd: false });
     expect(records).toMatchObject([{ firstSeenMs: T, lastSeenMs: T, goneMs: T }]);
     expect((await history().known(1)).get(key)?.earlier).toEqual([{ firstSeenMs: T, lastSeenMs: T, goneMs: T }]);
   });
@@ -103,14 +106,14 @@ describe('the history of drift', () => {
     await set(1, 'last_seen', T + MAX_AHEAD_MS + 1);
     await set(2, 'gone_at', T + MAX_AHEAD_MS + 1);
     expect(await history().prune()).toBe(2);
-    const { records } = await history().list({ filter: { chainIds: [1] }, size: 9, fromEnd: false });
+    const { records } = await recordsOf({ filter: { chainIds: [1] }, size: 9, fromEnd: false });
     expect(records.map(({ positionIndex }) => positionIndex)).toEqual([0]);
   });
 
   test('behavior: a page from either end tells whether records lie before and after it', async () => {
     for (const n of [0, 1, 2]) await record(T - 900 + n, ...[0, 1, 2].slice(0, n + 1).map(drift));
     const page = async (query: object) => {
-      const { records, hasNextPage, hasPreviousPage } = await history().list({
+      const { records, hasNextPage, hasPreviousPage } = await recordsOf({
         filter: { chainIds: [1] },
         size: 3,
         fromEnd: false,
@@ -118,9 +121,7 @@ describe('the history of drift', () => {
       });
       return [records.map(({ positionIndex }) => positionIndex), hasPreviousPage, hasNextPage];
     };
-    const ids = (await history().list({ filter: { chainIds: [1] }, size: 9, fromEnd: false })).records.map(
-      ({ id }) => id,
-    );
+    const ids = (await recordsOf({ filter: { chainIds: [1] }, size: 9, fromEnd: false })).records.map(({ id }) => id);
     expect(await page({})).toEqual([[2, 1, 0], false, false]);
     expect(await page({ size: 2 })).toEqual([[2, 1], false, true]);
     expect(await page({ fromEnd: true })).toEqual([[2, 1, 0], false, false]);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/client.ts';
-import { createDriftHistoryRepository } from '../../src/database/drift-history.ts';
+import { createDriftSightingRepository } from '../../src/database/drift-sightings.ts';
 import { createKeyRepository } from '../../src/database/keys.ts';
 import { createMarketSampleRepository } from '../../src/database/market-samples.ts';
 import { createPortfolioSampleRepository } from '../../src/database/portfolio-samples.ts';
 import { createRecordedRateRepository } from '../../src/database/recorded-rates.ts';
 import { createSampleRepository } from '../../src/database/samples.ts';
+import { listDriftRecords } from '../../src/features/drift-history/database/records.ts';
 import { createLastUsedRecorder } from '../../src/keys/last-used.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { parseMarketId } from '../../src/shared/ids.ts';
@@ -150,12 +151,12 @@ describe('the history of a disagreement', () => {
     marketId: MARKET,
     vaultId: null,
   } as const;
-  const history = createDriftHistoryRepository;
+  const history = createDriftSightingRepository;
   const record = (atMs: number, found: readonly (typeof drift)[] = [drift]) =>
     history(db, at(atMs)).record({ chainId: 1, atMs, found, wallets: { except: [] } });
   const read = async () => {
     const filter = { chainIds: [1] };
-    const { records } = await history(db, at(NOW)).list({ filter, size: 10, fromEnd: false });
+    const { records } = await listDriftRecords(db, { filter, size: 10, fromEnd: false }, NOW);
     return records.map(({ firstSeenMs, lastSeenMs, goneMs }) => [firstSeenMs, lastSeenMs, goneMs]);
   };
 

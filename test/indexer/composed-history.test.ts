@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { marketParams } from '../../devnet/chain/deploy.ts';
-import { equityCurve } from '../../src/domain/history/compose.ts';
+import { equityCurve } from '../../src/features/position-history/domain/equity-curve.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import { alice, mallory } from '../contracts/world.ts';
 import { sumOf, useHistories } from './composed-world.ts';

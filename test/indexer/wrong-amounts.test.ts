@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { equityCurve } from '../../src/domain/history/compose.ts';
 import { wrongBasis } from '../../src/domain/history/wrong-amounts.ts';
+import { equityCurve } from '../../src/features/position-history/domain/equity-curve.ts';
 import { alice } from '../contracts/world.ts';
 import { sumOf, useHistories } from './composed-world.ts';
 import { actions } from './world.ts';

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
+import { recordedMovesOf, stressOfStrategy } from '../../src/features/risk/resolvers/stress.ts';
 import { isStaleIn, maturityDaysLeftIn, secondOf, staleForSecIn } from '../../src/resolvers/common/age.ts';
 import { readFreshness } from '../../src/resolvers/common/freshness.ts';
 import { readCandles, readPriceChart } from '../../src/resolvers/market/charts.ts';
@@ -10,7 +11,6 @@ import { readTvl } from '../../src/resolvers/market/tvl.ts';
 import { readReportList } from '../../src/resolvers/ops/ops.ts';
 import { readWallet } from '../../src/resolvers/position/positions.ts';
 import { listStrategies } from '../../src/resolvers/strategy/strategies.ts';
-import { recordedMovesOf, stressOfStrategy } from '../../src/resolvers/stress/stress.ts';
 import type { CacheValidity } from '../../src/shared/cache-validity.ts';
 import { chainOf, completeFacts, DAY, NOW_MS } from '../domain/world.ts';
 import { contextOf, servicesOf } from './world.ts';

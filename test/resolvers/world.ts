@@ -1,8 +1,10 @@
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { composeChain } from '../../src/domain/compose.ts';
 import { type ChainFacts, emptyChainFacts } from '../../src/domain/facts.ts';
-import { recordOf } from '../../src/domain/stress/record.ts';
 import { type AlertsPort, alertServices } from '../../src/features/alerts/resolvers/alert-services.ts';
+import { driftHistoryServices } from '../../src/features/drift-history/resolvers/drift-history-services.ts';
+import { recordOf } from '../../src/features/risk/domain/record.ts';
+import { riskServices } from '../../src/features/risk/resolvers/risk-services.ts';
 import { type AppContext, createContext } from '../../src/resolvers/common/context.ts';
 import { MAX_PAGE_SIZE } from '../../src/resolvers/common/page.ts';
 import type { Services } from '../../src/resolvers/common/services.ts';
@@ -45,7 +47,6 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
     },
     keyUsage: { since: async (_keyId, fromMs) => [{ dayMs: fromMs, calls: 3, points: 30, refusals: 1 }] },
     tvlSamples: { since: async () => [] },
-    marketRecords: { read: async () => ({ record: recordOf([]), validUntilMs: NOW_MS + 600_000 }) },
     blockWaits: {
       wait: async () => {
         throw new Error('this world has no blocks');
@@ -107,7 +108,15 @@ export function servicesOf(facts: readonly ChainFacts[], overrides: Partial<Serv
       usdOf: () => undefined,
     },
     ops: emptyOps,
-    features: new Map([alertServices.with(oneAlert)]),
+    features: new Map([
+      alertServices.with(oneAlert),
+      driftHistoryServices.with({
+        list: async () => ({ records: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false }),
+      }),
+      riskServices.with({
+        marketRecords: { read: async () => ({ record: recordOf([]), validUntilMs: NOW_MS + 600_000 }) },
+      }),
+    ]),
     equity: { preview: refused, previewExit: refused, deposit: refused, exit: refused },
     ...overrides,
   };
@@ -218,7 +227,6 @@ const emptyOps: Services['ops'] = {
     return { wallets: 0, failedWallets: 0, all, byStatus: [], byMarket: [], byDriftKind: [], byUnresolvedReason: [] };
   },
   history: async () => [],
-  driftHistory: async () => ({ records: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false }),
 };
 
 /** Every wallet can be read, and holds nothing. */

@@ -102,7 +102,6 @@ function make(): OpsPort {
           if (isRead && !keys.has(key)) observed.delete(key);
         }
       },
-      list: async () => ({ records: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false }),
     },
     samples: {
       record: async (sample) => {

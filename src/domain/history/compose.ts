@@ -3,7 +3,6 @@ import type { Gap } from '../freshness/types.ts';
 import { isPossiblePrice } from '../market/oracle-range.ts';
 import type { ReadAt } from '../position/types.ts';
 import { type Operation, operationsOf } from './operations.ts';
-import { debtAt, type HeldNow, segmentsOf } from './pnl-split.ts';
 import { stockOperationsOf } from './stock-leg.ts';
 import type { HistoryInput, MarketMark } from './types.ts';
 import { wrongBasis, wrongDeposit, wrongPrice } from './wrong-amounts.ts';
@@ -17,17 +16,6 @@ export interface PositionEvent extends Operation {
   readonly price: bigint | null;
   /** With interest, at the end of the block; `null` = not known. */
   readonly debtAfter: bigint | null;
-}
-
-/** Equity of a position at a time, loan base units. */
-export interface EquityPoint {
-  readonly atMs: number;
-  readonly collateral: bigint;
-  readonly debt: bigint;
-  /** Of the oracle, times 1e36. */
-  readonly price: bigint;
-  /** Collateral less debt; negative under water. */
-  readonly equity: bigint;
 }
 
 /** Everything that is known of the past of a position. */
@@ -143,21 +131,11 @@ function composed(
   };
 }
 
-/** The equity of a position at its events and at the samples between them, oldest first. */
-export function equityCurve(
-  { events, marks }: Pick<PositionHistory, 'events' | 'marks'>,
-  now: HeldNow,
-): readonly EquityPoint[] {
-  const points = segmentsOf({ operations: events, marks, now }).map((segment): EquityPoint => {
-    const { collateral, mark } = segment;
-    return pointOf(segment.fromMs, collateral, debtAt(segment), mark.price);
-  });
-  if (now.price === null || events.length === 0) return points;
-  return [...points, pointOf(now.atMs, now.collateral, now.debt, now.price)];
-}
-
-function pointOf(atMs: number, collateral: bigint, debt: bigint, price: bigint): EquityPoint {
-  return { atMs, collateral, debt, price, equity: (collateral * price) / 10n ** 36n - debt };
+/** Debt of borrow shares at a mark, rounded up as the protocol does. */
+export function debtAt({ shares, mark }: { readonly shares: bigint; readonly mark: MarketMark }): bigint {
+  const above = shares * (mark.totalBorrowAssets + 1n);
+  const below = mark.totalBorrowShares + 1_000_000n;
+  return (above + below - 1n) / below;
 }
 
 function incompleteness(

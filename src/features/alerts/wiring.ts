@@ -33,7 +33,7 @@ export function alertParts(core: FeatureCore): FeatureParts {
   const events = createAlertEventRepository(db, clock);
   const outbox = createAlertOutbox(db, clock);
   const jobs = createAlertJobRepository(db);
-  const metrics = core.registers && alertMetrics(core.registers, () => clock.now());
+  const metrics = core.metrics && alertMetrics(core.metrics.registers, () => clock.now());
   const keys = createKeyRepository(db);
   const owners = createKeyOwners({ keys, clock, sampleKeys: config.sampleKeys.keys() });
   const allowed = env.ALERT_LOCAL_TARGETS ? 'any' : 'public';

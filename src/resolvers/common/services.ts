@@ -3,7 +3,6 @@ import type { ChainFacts, FreshnessBudgets } from '../../domain/facts.ts';
 import type { ComposedChain } from '../../domain/market/types.ts';
 import type { TvlAmounts } from '../../domain/tvl/types.ts';
 import type { HistorySource } from '../../loaders/history.ts';
-import type { MarketRecordSource } from '../../loaders/market-records.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import type { OpsServices } from '../ops/ops-services.ts';
@@ -21,6 +20,8 @@ export interface SnapshotServices {
   readonly budgets: FreshnessBudgets;
   readonly health: HealthPort;
   readonly refreshes: RefreshPort;
+  /** Services of features, which only their own resolvers reach. */
+  readonly features: FeatureServices;
 }
 
 /**
@@ -39,7 +40,6 @@ interface ReadServices extends SnapshotServices {
   /** The facts that `composed` was made from, or newer ones. */
   facts(chainId: ChainId): ChainFacts;
   readonly histories: HistorySource;
-  readonly marketRecords: MarketRecordSource;
   readonly charts: ChartsPort;
   readonly ohlcv: CandlesPort;
   /** The latest TVL; `null` until one chain is computed. Chains not yet computed are left out of `chains`. */
@@ -55,8 +55,6 @@ export type Services = ReadServices &
   FreshReadServices &
   UsageServices & {
     readonly tvlSamples: TvlSamplesPort;
-    /** Services of features, which only their own resolvers reach. */
-    readonly features: FeatureServices;
     /** Absent: the service does not ask for rewards. */
     readonly rewards?: RewardsReadPort | undefined;
   };

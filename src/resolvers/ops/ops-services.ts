@@ -1,4 +1,3 @@
-import type { DriftRecordPage, DriftRecordQuery } from '../../domain/drift/types.ts';
 import type { PortfolioAggregates } from '../../domain/portfolio/aggregates.ts';
 import type { ItemFilter } from '../../domain/portfolio/query.ts';
 import type { PortfolioReport, PortfolioSample } from '../../domain/portfolio/report.ts';
@@ -33,8 +32,6 @@ export interface OpsPort {
   aggregate(reports: readonly PortfolioReport[], filter: ItemFilter): Promise<PortfolioAggregates>;
   /** Totals over time, oldest first. @throws UpstreamUnavailableError */
   history(chainIds: readonly ChainId[], fromMs: number): Promise<readonly PortfolioSample[]>;
-  /** A page of the history of drift, the latest recorded first. @throws UpstreamUnavailableError */
-  driftHistory(query: DriftRecordQuery): Promise<DriftRecordPage>;
 }
 
 export interface OpsServices {

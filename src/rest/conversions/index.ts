@@ -5,7 +5,6 @@ import { marketConversions } from './market.ts';
 import { planConversions } from './plans.ts';
 import { portfolioConversions } from './portfolios.ts';
 import { refusalConversions } from './refusals.ts';
-import { statementConversions } from './statement.ts';
 import { valueConversions } from './values.ts';
 
 /** The conversions of all rows, by name. */
@@ -17,5 +16,4 @@ export const conversions: Conversions = {
   ...planConversions,
   ...portfolioConversions,
   ...refusalConversions,
-  ...statementConversions,
 };

@@ -7,8 +7,6 @@ import manifest from '../generated/manifest.json' with { type: 'json' };
 import { refusalError } from '../refusal.ts';
 import type { AnyRoute, PersistedDocument } from '../types.ts';
 import { appMarketRoutes } from './app-markets.ts';
-import { bestRoute } from './best.ts';
-import { driftHistoryRoute } from './drift-history.ts';
 import { equityRoutes } from './equity.ts';
 import { historyRoutes } from './histories.ts';
 import { leverageRoutes } from './leverage.ts';
@@ -16,14 +14,12 @@ import { leveragedHistoryRoute } from './leveraged-history.ts';
 import { manageRoutes } from './manage.ts';
 import { opsRoutes } from './ops.ts';
 import { deleverageRoute } from './position/deleverage.ts';
-import { positionHistoryRoutes } from './position/history.ts';
 import { positionRoutes } from './positions.ts';
 import { priceRoutes } from './prices.ts';
 import { protocolRoutes } from './protocol.ts';
 import { seriesRoute } from './series.ts';
 import type { RouteOptions } from './shared.ts';
 import { strategyRoutes } from './strategies.ts';
-import { stressRoutes } from './stress.ts';
 import { usageRoute } from './usage.ts';
 
 export interface RoutesDeps extends Omit<RouteOptions, 'derive'> {
@@ -61,13 +57,9 @@ export function createRoutes({ schema, ...chains }: RoutesDeps): AnyRoute[] {
     ...manageRoutes(options),
     ...equityRoutes(options),
     ...positionRoutes(options),
-    ...positionHistoryRoutes(options),
     deleverageRoute(options),
     ...opsRoutes(options),
-    driftHistoryRoute(options),
-    ...stressRoutes(options),
     usageRoute(options),
-    bestRoute(options),
     ...features.flatMap(({ rows }) => rows?.(options) ?? []),
   ];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ADDRESS_PATTERN, MARKET_ID_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
+import { ADDRESS_PATTERN, EQUITY_PREFIX, MARKET_ID_PATTERN, STRATEGY_ID_PATTERN } from '../../shared/ids.ts';
 
 /** Examples for tools that would otherwise generate invalid ones from a pattern: sUSDe and its market with PYUSD. */
 export const EXAMPLE_ADDRESS = '0x9D39A5DE30e57443BfF2A8307A4256c8797A3497';
@@ -96,3 +96,12 @@ export function integerChoice(values: readonly number[]) {
     .transform(Number)
     .meta({ type: 'integer', enum: [...values] });
 }
+
+/** Id of an equity vault, lower-cased. A market id is also a strategy id, but no vault. */
+export const vaultIdParam = z
+  .string()
+  .refine((value) => STRATEGY_ID_PATTERN.test(value) && value.startsWith(EQUITY_PREFIX), {
+    error: `expected the id of an equity vault: ${EQUITY_PREFIX}0x followed by 64 hex characters`,
+  })
+  .transform((value) => value.toLowerCase())
+  .meta({ pattern: `^${EQUITY_PREFIX}0x[0-9a-fA-F]{64}$` });

@@ -1,5 +1,4 @@
 import { requestedPageSize } from '../../resolvers/common/page.ts';
-import { listDriftHistory } from '../../resolvers/ops/drift-history.ts';
 import {
   freshPortfolio,
   listDrift,
@@ -16,7 +15,6 @@ import { freshArgs } from '../common/fresh-args.ts';
 import { CHAINS, measuredFields, pageArgs } from '../common/page.ts';
 import { PortfolioItemConnectionRef, PortfolioRef } from '../position/portfolio.ts';
 import { DriftConnectionRef } from './drift.ts';
-import { DriftRecordConnectionRef } from './drift-history.ts';
 import { DriftFilterRef, PortfolioFilterRef, PortfolioOrderRef } from './ops-inputs.ts';
 import { ReportListRef } from './report.ts';
 import { AggregatesRef, SampleRef } from './totals.ts';
@@ -38,7 +36,7 @@ const LIVE_COST = 100;
 const CONDITIONS = 'Conditions on loops and vaults; all given ones must hold of one loop or vault.';
 const ORDER = 'Order of the list; by net value, largest first, when left out.';
 
-const OpsRef = builder.objectRef<object>('Ops').implement({
+export const OpsRef = builder.objectRef<object>('Ops').implement({
   description:
     'Every wallet of every chain, joined with the register of positions. A chain is read at most once a minute; while the reading fails the last good report is served.',
   fields: (t) => ({
@@ -128,22 +126,6 @@ const OpsRef = builder.objectRef<object>('Ops').implement({
 });
 
 builder.objectFields(OpsRef, (t) => ({
-  driftHistory: t.field({
-    type: DriftRecordConnectionRef,
-    nullable: true,
-    complexity: (args) => ({ field: 1, multiplier: requestedPageSize(args) }),
-    description:
-      'Times over which register and chain disagreed, open and gone ones, the latest recorded first. Each reading of the reports is recorded; records are kept for 400 days after their end.',
-    args: {
-      chainIds: t.arg({ type: ['ChainId'], description: CHAINS }),
-      filter: t.arg({ type: DriftFilterRef, description: 'Conditions on records; all given ones must hold.' }),
-      isGone: t.arg.boolean({
-        description: 'Only those that are gone, or only those that are open; all when left out.',
-      }),
-      ...pageArgs(t.arg),
-    },
-    resolve: (_ops, args, ctx) => listDriftHistory(args, ctx),
-  }),
   history: t.field({
     type: [SampleRef],
     nullable: true,

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCENARIOS } from '../../../src/domain/stress/scenarios.ts';
+import { SCENARIOS } from '../../../src/features/risk/domain/scenarios.ts';
 import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
 import { startService, type TestService } from '../../support/service.ts';

@@ -1,5 +1,5 @@
+import { indexOf } from '../../../src/features/position-history/test/rows.ts';
 import type { Name } from './compare.ts';
-import { indexOf } from './position-history.ts';
 import { chainOf, dataOf, type Row } from './reads.ts';
 
 /** The row of the ways to a lower LTV, whose previews have the fields and names of the others. */

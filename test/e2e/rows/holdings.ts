@@ -1,7 +1,7 @@
+import { positionHistory, statement, stockLegHistory } from '../../../src/features/position-history/test/rows.ts';
 import type { Json, TestService } from '../../support/service.ts';
 import type { Name, OneSided } from './compare.ts';
 import { deleverageRow } from './deleverage.ts';
-import { positionHistory, statement, stockLegHistory } from './position-history.ts';
 import { chainOf, dataOf, type Row, STRESS } from './reads.ts';
 
 /** The rows of partners and of operations: previews, plans, positions and portfolios. */
