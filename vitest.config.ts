@@ -26,6 +26,12 @@ const tests: TestProjectInlineConfiguration['test'] = {
 // The packages load graphql by Node's rules; without this the sources would get a second copy of it.
 const resolve = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] };
 
+/**
+ * Quick tests of what the service is as a whole, with its features: the generated files, the documentation and the rows of all.
+ * Every other quick test passes on the core alone too.
+ */
+const WHOLE: string[] = [];
+
 export default defineConfig({
   test: {
     // Once for both projects: they do not extend this configuration, which would run it for each.
@@ -38,6 +44,19 @@ export default defineConfig({
           name: 'quick',
           include: [`${FOLDERS}/**/*.test.ts`],
           exclude: [SWEEPS],
+          setupFiles: ['test/support/fixed-seed.ts'],
+          provide: { propertyRuns: 1_000 },
+        },
+      },
+      {
+        // `#features` means none.
+        resolve: { ...resolve, conditions: ['core-only', 'node'] },
+        ssr: { resolve: { conditions: ['core-only', 'node'] } },
+        test: {
+          ...tests,
+          name: 'core',
+          include: ['test/**/*.test.ts'],
+          exclude: [SWEEPS, PROPERTIES, ...WHOLE],
           setupFiles: ['test/support/fixed-seed.ts'],
           provide: { propertyRuns: 1_000 },
         },

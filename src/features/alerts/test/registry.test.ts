@@ -4,6 +4,7 @@ import { createChanges } from '../../../services/changes.ts';
 import type { AlertEventRepository } from '../database/events.ts';
 import type { AlertDelivery } from '../domain/records.ts';
 import { watchAlertEvents } from '../resolvers/alert-events.ts';
+import { alertServices } from '../resolvers/alert-services.ts';
 import { type AlertRegistryDeps, createAlertRegistry } from '../services/registry.ts';
 
 const WAIT_MS = 5_000;
@@ -37,8 +38,8 @@ test('a stream reads events when its own key has some, and none of them is misse
   const changes = createChanges({ snapshot: { subscribe: () => () => {} }, clock, timers, maxOpen: 100 });
   const open = (keyId: string, lastEventId?: string) => {
     const caller = { kind: 'key', keyId, tier: 'partner', label: keyId };
-    const services = { alerts, changes, catalog: { chainIds: [1] } };
-    return watchAlertEvents({ caller, lastEventId, live: () => services } as unknown as AppContext);
+    const services = { features: new Map([alertServices.with(alerts)]), changes, catalog: { chainIds: [1] } };
+    return watchAlertEvents({ caller, lastEventId, services, live: () => services } as unknown as AppContext);
   };
   const wake = () => {
     nowMs += WAIT_MS;
