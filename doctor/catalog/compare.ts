@@ -1,9 +1,13 @@
 import { computeMarketId } from '../../src/catalog/market-id.ts';
 import type { Chain } from '../../src/catalog/types.ts';
 import type { Readings } from '../../src/chain/types.ts';
-import { agreementOf, type Disagreement, type DisagreementKind } from '../../src/domain/deployment/disagreements.ts';
+import {
+  agreementOf,
+  DISAGREEMENT_KINDS,
+  type Disagreement,
+  type DisagreementKind,
+} from '../../src/domain/deployment/disagreements.ts';
 import { type ChainFacts, emptyChainFacts, type FactGroup, type GroupState } from '../../src/domain/facts.ts';
-import { DISAGREEMENT_KINDS } from '../../src/shared/vocabulary.ts';
 import { type Line, linesOf } from '../core/types.ts';
 import { type CatalogReading, erc20sOf, labelOf, otherAddresses } from './read.ts';
 

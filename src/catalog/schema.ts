@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN, MARKET_ID_PATTERN } from '../shared/ids.ts';
-import { APY_SOURCES, COLLATERAL_CATEGORIES, MAX_DECIMALS, SWAP_SOURCES } from '../shared/vocabulary.ts';
 
-export { APY_SOURCES, COLLATERAL_CATEGORIES, SWAP_SOURCES };
+export const COLLATERAL_CATEGORIES = ['stable', 'ETH', 'BTC', 'stable-PT', 'stocks', 'Other'] as const;
+export const APY_SOURCES = ['yieldmarket', 'aggregator', 'incentivemarket', 'stableindex', 'onchain', 'none'] as const;
+export const SWAP_SOURCES = ['AggregatorOne', 'AggregatorTwo', 'YieldMarket'] as const;
+/** Most decimals of a token that the catalog takes. */
+export const MAX_DECIMALS = 36;
 
 const address = z.string().regex(ADDRESS_PATTERN, 'expected 0x + 40 hex characters');
 const marketId = z.string().regex(MARKET_ID_PATTERN, 'expected 0x + 64 hex characters');

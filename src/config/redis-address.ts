@@ -1,4 +1,4 @@
-import type { RedisMode } from '../shared/vocabulary.ts';
+import type { RedisMode } from '../shared/contract/redis-status.ts';
 
 /** A host and port of a Redis server or sentinel. */
 export interface RedisNode {

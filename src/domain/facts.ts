@@ -2,9 +2,12 @@ import type { CollateralApySource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import type { RateHistory } from '../shared/rate-history.ts';
-import type { Restriction } from '../shared/vocabulary.ts';
 import type { ContractDeployment, MarketSupport, TokenContract } from './deployment/types.ts';
 import type { ChainTvl } from './tvl/types.ts';
+
+/** Why a campaign is in no APY. */
+export const RESTRICTIONS = ['whitelist', 'no_market_price', 'test'] as const;
+export type Restriction = (typeof RESTRICTIONS)[number];
 
 /**
  * Facts are measurements from outside, parsed and in internal units: percentages in percent, USD as exact decimals, on-chain

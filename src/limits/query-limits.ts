@@ -1,5 +1,5 @@
+import { QUERY_MEASURES } from '../shared/contract/error-details.ts';
 import { AppError } from '../shared/errors.ts';
-import { QUERY_MEASURES } from '../shared/vocabulary.ts';
 import type { Tier, TierLimits } from './limits.ts';
 import type { ScanMeasure } from './query-scan.ts';
 

@@ -1,6 +1,6 @@
 import type { RedisSettings } from '../config/redis-address.ts';
+import type { RedisMode } from '../shared/contract/redis-status.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { RedisMode } from '../shared/vocabulary.ts';
 import { connectRedis, type RedisConnection, type RedisConnectionDeps } from './connection.ts';
 import type { LastingFault } from './fault-log.ts';
 

@@ -1,6 +1,6 @@
 import { ReplyError } from 'ioredis';
 import { certificateFaultOf } from '../shared/calls/certificate-faults.ts';
-import type { RedisFaultReason } from '../shared/vocabulary.ts';
+import type { RedisFaultReason } from '../shared/contract/redis-status.ts';
 
 /** A failure of Redis with its reason. */
 export interface RedisFault {

@@ -1,5 +1,5 @@
+import type { CONFLICTS } from './contract/error-details.ts';
 import { type Names, REST_NAMES, spell } from './names.ts';
-import type { CONFLICTS } from './vocabulary.ts';
 
 /**
  * The stable error codes of the product, each with its HTTP status. All mappings (REST envelope, GraphQL extensions, log

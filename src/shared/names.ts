@@ -1,4 +1,11 @@
-import { MANAGE_ACTIONS } from './vocabulary.ts';
+export const MANAGE_ACTIONS = [
+  'close',
+  'increase_leverage',
+  'add_collateral',
+  'remove_collateral',
+  'repay',
+  'borrow',
+] as const;
 
 type ManageAction = (typeof MANAGE_ACTIONS)[number];
 

@@ -7,10 +7,10 @@ import {
   type FactGroup,
   type FactGroups,
   type Failure,
+  RESTRICTIONS,
 } from '../domain/facts.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { isRecord } from '../shared/input/record.ts';
-import { RESTRICTIONS } from '../shared/vocabulary.ts';
 
 /**
  * Schemas of persisted facts, checked before any of them is used. The checksum shows that the file is complete, but not that

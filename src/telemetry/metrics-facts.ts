@@ -1,13 +1,13 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../catalog/types.ts';
-import { agreementOf } from '../domain/deployment/disagreements.ts';
+import { agreementOf, DISAGREEMENT_EFFECTS } from '../domain/deployment/disagreements.ts';
 import { deploymentStates } from '../domain/deployment/states.ts';
 import { type ChainFacts, type FreshnessBudgets, TVL_KEY } from '../domain/facts.ts';
 import { groupHealth } from '../domain/freshness/health.ts';
+import { WARNING_CODES, type WarningCode } from '../domain/plausibility/types.ts';
 import type { ChainTvl } from '../domain/tvl/types.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
-import { DISAGREEMENT_EFFECTS, WARNING_CODES, type WarningCode } from '../shared/vocabulary.ts';
 
 /** State of one chain node for gauges. */
 export interface NodeGauges {

@@ -2,11 +2,11 @@ import type { SwapSource } from '../catalog/schema.ts';
 import type { Token } from '../catalog/types.ts';
 import type { FailureReason } from '../domain/facts.ts';
 import type { VisibilityCheckName } from '../domain/strategy/types.ts';
+import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/contract/error-details.ts';
 import { Decimal } from '../shared/decimal.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../shared/ids.ts';
 import { NAMES } from '../shared/names.ts';
-import { INELIGIBILITIES, type LIQUIDITY_PLACES } from '../shared/vocabulary.ts';
 import type { Shortfall, SwapPair } from './types.ts';
 
 /*

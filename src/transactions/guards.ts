@@ -3,12 +3,12 @@ import type { Chain, Market } from '../catalog/types.ts';
 import type { ChainFacts, Fact, FreshnessBudgets } from '../domain/facts.ts';
 import { isStale, renderStamp, stampOf } from '../domain/freshness/stamp.ts';
 import type { ComposedChain } from '../domain/market/types.ts';
+import type { WarningCode } from '../domain/plausibility/types.ts';
 import type { Strategy } from '../domain/strategy/types.ts';
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { type Address, type ChainId, EQUITY_PREFIX, type MarketId, type StrategyId } from '../shared/ids.ts';
 import { NAMES } from '../shared/names.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import type { WarningCode } from '../shared/vocabulary.ts';
 import { requireDeployed } from './deployment-guards.ts';
 import { type Ineligibility, NotEligibleError, StaleDataError } from './errors.ts';
 

@@ -2,12 +2,40 @@ import type { MarketParams } from '../catalog/market-id.ts';
 import type { SwapSource } from '../catalog/schema.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId, Hex, MarketId, StrategyId } from '../shared/ids.ts';
-import type { ISSUE_KINDS, MANAGE_ACTIONS, TRANSACTION_PATHS } from '../shared/vocabulary.ts';
+import type { MANAGE_ACTIONS } from '../shared/names.ts';
 import type { SwapQuote } from '../upstreams/types.ts';
 import type { MarketRates } from './preview/rates.ts';
 
+/** Contract function that the main call of a bundle runs. */
+export type Path =
+  | 'leverage'
+  | 'swapAndLeverage'
+  | 'reallocateAndLeverage'
+  | 'reallocateSwapAndLeverage'
+  | 'deleverage'
+  | 'increaseLeverage'
+  | 'supplyCollateral'
+  | 'swapAndSupplyCollateral'
+  | 'repay'
+  | 'swapAndRepay'
+  | 'withdrawCollateral'
+  | 'borrow';
+/** Issues of a plan that a signer has to know or to resolve. */
+export const ISSUE_KINDS = [
+  'INSUFFICIENT_BALANCE',
+  'APPROVAL_NEEDED',
+  'PRICE_UNVERIFIED',
+  'NOT_SIMULATED',
+  'SLIPPAGE_TIGHTENED',
+  'SLIPPAGE_CAPPED',
+  'REFERENCE_OLD',
+  'REFERENCE_UNDATED',
+  'LOOPS_STAY_OPEN',
+  'HIGH_COST',
+  'UNDER_WATER',
+] as const;
+
 /** Which contract function the main call runs. */
-export type Path = (typeof TRANSACTION_PATHS)[number];
 
 export type ManageAction = (typeof MANAGE_ACTIONS)[number];
 export type PlanAction = 'open_leverage' | ManageAction;

@@ -5,8 +5,8 @@ import { blocksOf, relocated } from '../../scripts/walk/chapter.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { envSchema } from '../../src/config/env.ts';
 import { emptyChainFacts } from '../../src/domain/facts.ts';
+import { WARNING_CODES } from '../../src/domain/plausibility/types.ts';
 import { alertMetrics } from '../../src/features/alerts/metrics.ts';
-import { WARNING_CODES } from '../../src/shared/vocabulary.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { BUDGETS } from '../domain/world.ts';
 

@@ -14,7 +14,7 @@ import { costlyVariables, costOf, countFields } from '../../src/limits/query-cos
 import { checkShape, QueryTooComplexError } from '../../src/limits/query-limits.ts';
 import { scanDocument } from '../../src/limits/query-scan.ts';
 import { buildSchema } from '../../src/schema/index.ts';
-import { QUERY_MEASURES } from '../../src/shared/vocabulary.ts';
+import { QUERY_MEASURES } from '../../src/shared/contract/error-details.ts';
 
 const schema = buildSchema();
 const WALLET = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';

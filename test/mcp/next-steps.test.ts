@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Failure, nextStepOf } from '../../src/mcp/next-steps.ts';
 import { createTools } from '../../src/mcp/tools.ts';
+import { INELIGIBILITIES } from '../../src/shared/contract/error-details.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
-import { REST_NAMES } from '../../src/shared/names.ts';
-import { INELIGIBILITIES, MANAGE_ACTIONS } from '../../src/shared/vocabulary.ts';
+import { MANAGE_ACTIONS, REST_NAMES } from '../../src/shared/names.ts';
 import { FOREIGN_REVERTS } from '../../src/transactions/simulate/foreign-reverts.ts';
 import { PRODUCT_REVERTS } from '../../src/transactions/simulate/product-reverts.ts';
 import { routes } from './routes.ts';

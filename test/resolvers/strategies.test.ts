@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { COLLATERAL_CATEGORIES } from '../../src/catalog/schema.ts';
 import { STRATEGY_ORDERS } from '../../src/domain/strategy/keys.ts';
 import { findMarket, listMarkets } from '../../src/resolvers/market/markets.ts';
 import { findStrategy, listStrategies } from '../../src/resolvers/strategy/strategies.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { BadRequestError, NotFoundError, NotReadyError } from '../../src/shared/errors.ts';
 import type { StrategyId } from '../../src/shared/ids.ts';
-import { COLLATERAL_CATEGORIES } from '../../src/shared/vocabulary.ts';
 import { chainOf, completeFacts } from '../domain/world.ts';
 import { CHAIN_IDS, completeContext, contextOf, halfContext, servicesOf } from './world.ts';
 

@@ -6,7 +6,7 @@ import { createRoutes } from '../../src/rest/routes/index.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
 import { sharedSchema } from '../../src/schema/index.ts';
 import { BadRequestError } from '../../src/shared/errors.ts';
-import { MANAGE_ACTIONS } from '../../src/shared/vocabulary.ts';
+import { MANAGE_ACTIONS } from '../../src/shared/names.ts';
 import type { Json } from '../support/service.ts';
 
 const routes = createRoutes({ schema: sharedSchema(), chainIds: [1, 4663], equityChainIds: [4663] });

@@ -14,6 +14,7 @@ import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { MethodNotAllowedError } from '../../src/rest/router.ts';
 import { ERROR_DETAILS, errorEnvelopeOf } from '../../src/rest/schemas/errors.ts';
 import { INTERFACE_VERSION } from '../../src/rest/types.ts';
+import { INELIGIBILITIES } from '../../src/shared/contract/error-details.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import {
   type AppError,
@@ -27,7 +28,6 @@ import {
   UpstreamUnavailableError,
 } from '../../src/shared/errors.ts';
 import type { StrategyId } from '../../src/shared/ids.ts';
-import { INELIGIBILITIES } from '../../src/shared/vocabulary.ts';
 import { AmbiguousYieldLoopsError } from '../../src/transactions/equity/index.ts';
 import {
   InsufficientLiquidityError,

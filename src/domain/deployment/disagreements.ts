@@ -1,8 +1,26 @@
 import type { Chain, Market } from '../../catalog/types.ts';
+import { MAX_MARKETS, MAX_TOKENS } from '../../shared/contract/list-bounds.ts';
 import type { MarketId } from '../../shared/ids.ts';
-import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
 import { type ChainFacts, DEPLOYMENT_KEY, type Fact } from '../facts.ts';
 import type { ContractDeployment, MarketSupport, TokenContract } from './types.ts';
+
+/** Kinds of disagreement between the catalog and a chain. */
+export const DISAGREEMENT_KINDS = [
+  'decimals',
+  'symbol',
+  'not_created',
+  'parameters',
+  'oracle',
+  'correlated',
+  'no_code',
+  'contract',
+] as const;
+/** The contracts of a chain that are compared. */
+const MAX_CONTRACTS = 20;
+/** Facts of the catalog that a chain contradicts: of each kind one per token, market or contract. */
+export const MAX_DISAGREEMENTS: number = DISAGREEMENT_KINDS.length * (MAX_TOKENS + MAX_MARKETS + MAX_CONTRACTS);
+/** Consequences of a disagreement. */
+export const DISAGREEMENT_EFFECTS = ['no_builds', 'no_new_risk', 'warning'] as const;
 
 export type DisagreementKind = (typeof DISAGREEMENT_KINDS)[number];
 export type DisagreementEffect = (typeof DISAGREEMENT_EFFECTS)[number];

@@ -1,7 +1,17 @@
 import type { ChainId } from '../../shared/ids.ts';
 import { isFromFuture } from '../../shared/observed.ts';
-import type { INDEXER_STATUSES } from '../../shared/vocabulary.ts';
 import type { ReadRange } from './types.ts';
+
+/** States of the reading of position logs, the worst first for those that are read. */
+export const INDEXER_STATUSES = [
+  'never',
+  'failing',
+  'unknown',
+  'stopped',
+  'behind',
+  'backfilling',
+  'following',
+] as const;
 
 /** The latest run of the reading of position logs of a chain. */
 export interface IndexerRunRecord {

@@ -1,9 +1,8 @@
 import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
-import type { WarnedField } from '../../shared/vocabulary.ts';
 import type { Failure, Suspect } from '../facts.ts';
 import { isOffPeg } from '../plausibility/assess.ts';
-import type { Warning } from '../plausibility/types.ts';
+import type { WarnedField, Warning } from '../plausibility/types.ts';
 import type { CompositionContext } from './context.ts';
 import { divergenceWarning } from './oracle-divergence.ts';
 import type { ComposedMarket, Worst } from './types.ts';

@@ -1,5 +1,28 @@
 import type { Decimal } from '../../shared/decimal.ts';
-import type { WarnedField, WarningCode } from '../../shared/vocabulary.ts';
+
+export const WARNING_CODES = [
+  'suspect_price',
+  'suspect_apy',
+  'suspect_incentive',
+  'suspect_exit',
+  'off_peg',
+  'oracle_divergence',
+  'oracle_out_of_range',
+  'oracle_jump',
+] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
+/** Warnings on one market: of each code one per token. */
+export const MAX_WARNINGS: number = 2 * WARNING_CODES.length;
+/** The values that warnings are about, as paths in a strategy of /v1. */
+export const WARNED_FIELDS = [
+  'collateral.priceUsd',
+  'loan.priceUsd',
+  'collateralApyPct',
+  'borrowIncentive',
+  'exitLiquidity',
+  'oracle',
+] as const;
+export type WarnedField = (typeof WARNED_FIELDS)[number];
 
 /** A caveat about a value, for clients that rely on it. */
 export interface Warning {

@@ -1,12 +1,24 @@
 import type { CollateralApySource, CollateralCategory } from '../../catalog/schema.ts';
 import type { TokenPoints } from '../../catalog/types.ts';
 import type { Address, ChainId, MarketId, StrategyId } from '../../shared/ids.ts';
-import type { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
 import type { FormattedMeans } from '../apy/series.ts';
 import type { DeploymentTerms } from '../deployment/terms.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
 import type { FormattedFees } from '../market/fees.ts';
 import type { Warning } from '../plausibility/types.ts';
+
+/** The rules that decide whether a strategy is listed. */
+export const VISIBILITY_CHECKS = [
+  'has_yield',
+  'swap_route',
+  'maturity',
+  'liquidity',
+  'unsupported',
+  'paused',
+  'venue_not_allowed',
+  'catalog_mismatch',
+  'operator_not_approved',
+] as const;
 
 /**
  * The composed strategy: the values that are its own. Prices, incentives and the cost of selling are those of its market.

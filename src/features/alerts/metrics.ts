@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { ALERT_CONDITIONS, WEBHOOK_FAILURES } from '../../shared/vocabulary.ts';
+import { WEBHOOK_FAILURES } from './domain/records.ts';
+import { ALERT_CONDITIONS } from './domain/types.ts';
 
 /** The outbox of webhooks at one moment, for metrics. */
 export interface OutboxReading {

@@ -1,13 +1,13 @@
-import { BadRequestError, type LimitValue, NotFoundError } from '../../shared/errors.ts';
-import type { Address, ChainId } from '../../shared/ids.ts';
-import { formatValue } from '../../shared/ids.ts';
 import {
   CANDLE_AGGREGATES,
   COIN_ID_PATTERN,
   CURRENCY_PATTERN,
   MAX_CANDLES,
   MAX_CHART_DAYS,
-} from '../../shared/vocabulary.ts';
+} from '../../shared/contract/charts.ts';
+import { BadRequestError, type LimitValue, NotFoundError } from '../../shared/errors.ts';
+import type { Address, ChainId } from '../../shared/ids.ts';
+import { formatValue } from '../../shared/ids.ts';
 import type { AppContext } from '../common/context.ts';
 import type { CandlesAnswer, CandleTimeframe, ChartAnswer } from '../common/services.ts';
 import { requireChain } from './chains.ts';

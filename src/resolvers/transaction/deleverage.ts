@@ -4,7 +4,6 @@ import type { Position } from '../../domain/position/types.ts';
 import { Decimal, formatUnitsPlain, fromUnits, toFixedHalfUp, ZERO } from '../../shared/decimal.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
-import type { DELEVERAGE_REASONS } from '../../shared/vocabulary.ts';
 import {
   type Affordability,
   affordabilityOf,
@@ -55,7 +54,7 @@ export interface DeleverageView {
 
 /** A debt above the value of its collateral: whole loan tokens, USD with 2 places. */
 export interface UnderWaterView {
-  readonly code: (typeof DELEVERAGE_REASONS)[number];
+  readonly code: 'under_water';
   readonly debt: string;
   readonly collateralValue: string;
   readonly excess: string;

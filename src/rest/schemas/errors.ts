@@ -1,13 +1,8 @@
 import { z } from 'zod';
+import { SWAP_SOURCES } from '../../catalog/schema.ts';
+import { VISIBILITY_CHECKS } from '../../domain/strategy/types.ts';
+import { CONFLICTS, INELIGIBILITIES, LIQUIDITY_PLACES, QUERY_MEASURES } from '../../shared/contract/error-details.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
-import {
-  CONFLICTS,
-  INELIGIBILITIES,
-  LIQUIDITY_PLACES,
-  QUERY_MEASURES,
-  SWAP_SOURCES,
-  VISIBILITY_CHECKS,
-} from '../../shared/vocabulary.ts';
 import { addressString, dateTime, marketIdString } from './common.ts';
 import { decimalString, jsonNumber, leverageString, pct, wholeNumber } from './numbers.ts';
 

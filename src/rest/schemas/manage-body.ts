@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
+import { MANAGE_ACTIONS } from '../../shared/names.ts';
 import { includedParts } from './plan.ts';
 import {
   amountText,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { features } from '#features';
-import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, REDIS_FAULTS, REDIS_MODES } from '../../shared/vocabulary.ts';
+import { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../domain/deployment/disagreements.ts';
+import { REDIS_FAULTS, REDIS_MODES } from '../../shared/contract/redis-status.ts';
 import { dateTime } from './common.ts';
 import { indexerFields } from './history/indexers.ts';
 import { chainIdNumber, jsonNumber, largeNumber, wholeNumber } from './numbers.ts';

@@ -1,8 +1,7 @@
-import type { Disagreement } from '../../domain/deployment/disagreements.ts';
+import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS, Disagreement } from '../../domain/deployment/disagreements.ts';
 import type { ContractTerms, DeploymentTerms } from '../../domain/deployment/terms.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { DISAGREEMENT_EFFECTS, DISAGREEMENT_KINDS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from './enum-values.ts';
 import { gapsOf } from './gaps.ts';

@@ -1,3 +1,5 @@
+import { APY_SOURCES } from '../../catalog/schema.ts';
+import { MAX_DISAGREEMENTS } from '../../domain/deployment/disagreements.ts';
 import { FACT_GROUPS, type FactGroup, type FailureReason } from '../../domain/facts.ts';
 import type { ExcludedMarket } from '../../domain/market/types.ts';
 import {
@@ -7,8 +9,7 @@ import {
   readFreshness,
 } from '../../resolvers/common/freshness.ts';
 import { readDisagreements } from '../../resolvers/market/deployment.ts';
-import { MAX_CHAINS, MAX_DISAGREEMENTS, MAX_MARKETS, MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
-import { APY_SOURCES } from '../../shared/vocabulary.ts';
+import { MAX_CHAINS, MAX_MARKETS, MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from './chain.ts';
 import { DisagreementRef } from './deployment.ts';

@@ -1,3 +1,4 @@
+import { APY_SOURCES, MAX_DECIMALS } from '../../catalog/schema.ts';
 import { maturityDaysLeftIn } from '../../resolvers/common/age.ts';
 import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
@@ -10,7 +11,6 @@ import {
   readPrice,
   tokenGaps,
 } from '../../resolvers/market/tokens.ts';
-import { APY_SOURCES, MAX_DECIMALS } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { CandlesRef, candleArgs, candlesCost } from '../market/candles.ts';
 import { TokenPriceRef } from '../market/price.ts';

@@ -1,5 +1,5 @@
 import type { Warning } from '../../domain/plausibility/types.ts';
-import { WARNED_FIELDS, WARNING_CODES, type WarnedField, type WarningCode } from '../../shared/vocabulary.ts';
+import { WARNED_FIELDS, WARNING_CODES, type WarnedField, type WarningCode } from '../../domain/plausibility/types.ts';
 import { builder } from '../builder.ts';
 
 const UNCONFIRMED = 'The source reports another value, which is not confirmed yet; the last good one is returned.';

@@ -1,9 +1,10 @@
 import type { YieldLoopMatch } from '../../domain/equity/loops.ts';
 import type { EquityPosition, StockPosition } from '../../domain/equity/position.ts';
+import { MAX_WARNINGS } from '../../domain/plausibility/types.ts';
 import { equityPositionGaps } from '../../resolvers/position/position-gaps.ts';
 import { findEquityPosition, strategyOf, vaultOf } from '../../resolvers/position/positions.ts';
 import { vaultPnlOf } from '../../resolvers/position/wallet-totals.ts';
-import { MAX_WALLET_POSITIONS, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
+import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';

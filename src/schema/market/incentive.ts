@@ -1,8 +1,7 @@
-import type { IncentiveCampaign, RestrictedCampaign } from '../../domain/facts.ts';
+import type { IncentiveCampaign, RestrictedCampaign, Restriction } from '../../domain/facts.ts';
 import type { RunningIncentive } from '../../domain/market/types.ts';
 import { firstEndMs } from '../../domain/strategy/parts.ts';
 import { MAX_CAMPAIGNS } from '../../shared/contract/list-bounds.ts';
-import type { Restriction } from '../../shared/vocabulary.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 

@@ -1,11 +1,12 @@
 import { priceAsOfMs } from '../../domain/market/price-age.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
+import { MAX_WARNINGS } from '../../domain/plausibility/types.ts';
 import { existingPageSize } from '../../resolvers/common/list-sizes.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketGaps } from '../../resolvers/market/market-gaps.ts';
 import { findMarket, freshMarket, freshMarkets, isVisible, strategiesOf } from '../../resolvers/market/markets.ts';
-import { MAX_LIQUIDITY_SOURCES, MAX_STRATEGIES, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
+import { MAX_LIQUIDITY_SOURCES, MAX_STRATEGIES } from '../../shared/contract/list-bounds.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';

@@ -1,3 +1,4 @@
+import { MAX_WARNINGS } from '../../domain/plausibility/types.ts';
 import type { FormattedClosing } from '../../domain/position/closing.ts';
 import type { Position, PositionExit, PositionStatus } from '../../domain/position/types.ts';
 import { POSITION_KEY } from '../../resolvers/common/global-id.ts';
@@ -5,7 +6,6 @@ import { holdingGaps } from '../../resolvers/position/position-gaps.ts';
 import { type ExplorerLinks, explorerLinksOf, openedAtOf, pnlOf } from '../../resolvers/position/position-result.ts';
 import { findPosition, manualModeCalls, strategyOf, tokensOfPosition } from '../../resolvers/position/positions.ts';
 import { rewardsOf } from '../../resolvers/position/rewards.ts';
-import { MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';
 import { gapsOf } from '../common/gaps.ts';

@@ -1,6 +1,6 @@
+import { SWAP_SOURCES } from '../../catalog/schema.ts';
 import type { FactGroup } from '../../domain/facts.ts';
 import { findCatalogToken, requireCatalogToken } from '../../resolvers/market/tokens.ts';
-import { SWAP_SOURCES } from '../../shared/vocabulary.ts';
 import type { LiquidityPlace, VenueAnswer } from '../../transactions/index.ts';
 import {
   InsufficientLiquidityError,

@@ -1,8 +1,9 @@
+import { MAX_WARNINGS } from '../../domain/plausibility/types.ts';
 import type { Strategy } from '../../domain/strategy/types.ts';
 import { requireChain } from '../../resolvers/market/chains.ts';
 import { oracleOf } from '../../resolvers/market/market-facts.ts';
 import { marketOf, tokensOf } from '../../resolvers/strategy/strategies.ts';
-import { MAX_LADDER_RUNGS, MAX_WARNINGS } from '../../shared/contract/list-bounds.ts';
+import { MAX_LADDER_RUNGS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 import { ChainRef } from '../common/chain.ts';
 import { MarketDeploymentRef } from '../common/deployment.ts';

@@ -1,5 +1,5 @@
 import type { Visibility, VisibilityCheck, VisibilityCheckName } from '../../domain/strategy/types.ts';
-import { VISIBILITY_CHECKS } from '../../shared/vocabulary.ts';
+import { VISIBILITY_CHECKS } from '../../domain/strategy/types.ts';
 import { builder } from '../builder.ts';
 import { FreshnessRef } from '../common/stamp.ts';
 

@@ -14,7 +14,7 @@ import {
   ltvBeforeOf,
 } from '../../resolvers/transaction/position-preview.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
-import { MANAGE_ACTIONS } from '../../shared/vocabulary.ts';
+import { MANAGE_ACTIONS } from '../../shared/names.ts';
 import type { Path } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';

@@ -1,4 +1,4 @@
-import type { SWAP_SOURCES } from '../../shared/vocabulary.ts';
+import type { SWAP_SOURCES } from '../../catalog/schema.ts';
 import type { VenueReason } from '../../transactions/index.ts';
 import { builder } from '../builder.ts';
 import { enumValues } from '../common/enum-values.ts';

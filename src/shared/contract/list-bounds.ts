@@ -1,5 +1,3 @@
-import { DISAGREEMENT_KINDS, WARNING_CODES } from '../vocabulary.ts';
-
 /** Maximum lengths of the lists that are answered without pages. Longer lists from outside are cut or refused at these numbers. */
 
 /** The catalog, per chain unless stated otherwise; a larger one is refused at the start. */
@@ -11,12 +9,6 @@ export const MAX_STRATEGIES: number = MAX_MARKETS + MAX_VAULTS;
 /** No market of Morpho Blue has an LLTV above 98 %, WAD: whole leverages up to 50, and the exact maximum. */
 export const MAX_LLTV_WAD = 980_000_000_000_000_000n;
 export const MAX_LADDER_RUNGS = 51;
-
-/** Facts of the catalog that a chain contradicts: of each kind one per token, market or contract. */
-const MAX_CONTRACTS = 20;
-export const MAX_DISAGREEMENTS: number = DISAGREEMENT_KINDS.length * (MAX_TOKENS + MAX_MARKETS + MAX_CONTRACTS);
-/** Warnings on one market: of each code one per token. */
-export const MAX_WARNINGS: number = 2 * WARNING_CODES.length;
 
 /** Positions of a wallet on a chain; a longer array is implausible. */
 export const MAX_WALLET_POSITIONS = 25_000;

@@ -1,6 +1,5 @@
 import { BadRequestError } from '../errors.ts';
-import { NAMES } from '../names.ts';
-import type { MANAGE_ACTIONS } from '../vocabulary.ts';
+import { type MANAGE_ACTIONS, NAMES } from '../names.ts';
 
 type ManageAction = (typeof MANAGE_ACTIONS)[number];
 type Field = 'amount' | 'payToken' | 'full' | 'exact' | 'leverage' | 'desiredLtv' | 'minAmountOut';

@@ -1,12 +1,13 @@
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { AFFORDABILITIES } from '../../shared/vocabulary.ts';
 import { toLenders, underWaterOf } from '../under-water.ts';
 import type { DeleverageOption, DeleverageOptions, DeleverageStep } from './types.ts';
 
+/** Whether a wallet holds the amount that an option takes. */
+export type Affordability = 'affordable' | 'not_affordable' | 'nothing_to_pay' | 'unknown';
+
 /** Whether the wallet holds the amount that an option takes. */
-export type Affordability = (typeof AFFORDABILITIES)[number];
 
 /** The values that an option is ranked by. */
 export interface RankedBy {

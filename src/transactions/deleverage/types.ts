@@ -3,11 +3,13 @@ import type { LtvLimits } from '../../domain/leverage/limits.ts';
 import type { Decimal } from '../../shared/decimal.ts';
 import type { AppError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
-import type { DELEVERAGE_ACTIONS } from '../../shared/vocabulary.ts';
 import type { Plan } from '../plan.ts';
 import type { LiveMarket } from '../read/market-state.ts';
 import type { LivePosition } from '../read/position.ts';
 import type { DeleverageTarget } from './target.ts';
+
+/** Actions that lower the LTV of a position. */
+export type DeleverageAction = 'repay' | 'add_collateral' | 'close';
 
 export interface DeleverageRequest extends DeleverageTarget {
   readonly chainId: ChainId;
@@ -19,7 +21,6 @@ export interface DeleverageRequest extends DeleverageTarget {
 }
 
 /** The ways to a lower LTV. `close` sells a part of the collateral and repays with the proceeds. */
-export type DeleverageAction = (typeof DELEVERAGE_ACTIONS)[number];
 
 /** One transaction of an option, as the build takes it. */
 export interface DeleverageStep {

@@ -2,11 +2,18 @@ import type { Market } from '../../catalog/types.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
 import { Decimal, fromUnits, HUNDRED } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
-import type { COST_KINDS } from '../../shared/vocabulary.ts';
 import { reallocationFee } from '../build/flash-leverage-router.ts';
 import type { Path, PayToken, PlannedSwap, PositionState, Reallocation } from '../types.ts';
 
-export type CostKind = (typeof COST_KINDS)[number];
+export type CostKind =
+  | 'ENTRY_SWAP'
+  | 'LEVERAGE_SWAP'
+  | 'EXIT_SWAP'
+  | 'STOCK_SWAP'
+  | 'REFERRAL_FEE'
+  | 'REALLOCATION_FEE'
+  | 'DEPOSIT_FEE'
+  | 'YIELD_FEE';
 
 type CostToken = Pick<PayToken, 'address' | 'symbol' | 'decimals'>;
 

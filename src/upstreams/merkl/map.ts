@@ -4,11 +4,11 @@ import type {
   IncentiveCampaign,
   MarketIncentives,
   RestrictedCampaign,
+  Restriction,
   UnreadCampaign,
 } from '../../domain/facts.ts';
 import { UpstreamUnavailableError } from '../../shared/errors.ts';
 import { ADDRESS_PATTERN, type ChainId, type MarketId, parseAddress } from '../../shared/ids.ts';
-import type { Restriction } from '../../shared/vocabulary.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { toBatch } from '../batch.ts';
 import { APR_PCT, type ParsedValue, readDecimal, readTimeMs } from '../readings.ts';

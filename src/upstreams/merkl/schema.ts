@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_DECIMALS } from '../../shared/vocabulary.ts';
+import { MAX_DECIMALS } from '../../catalog/schema.ts';
 import { raw } from '../raw.ts';
 
 /** An amount of base units, at most a uint256. */

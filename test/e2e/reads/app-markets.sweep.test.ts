@@ -2,7 +2,7 @@ import { BigNumber } from 'bignumber.js';
 import { parseEther, parseUnits } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../../src/catalog/index.ts';
-import { VISIBILITY_CHECKS } from '../../../src/shared/vocabulary.ts';
+import { VISIBILITY_CHECKS } from '../../../src/domain/strategy/types.ts';
 import { type Json, noSleep, startService, type TestService } from '../../support/service.ts';
 import { allNodes } from '../known.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ALERT_STALE_GROUPS } from '../../../shared/vocabulary.ts';
 import type { StaleGroup } from '../domain/stale.ts';
+import { ALERT_STALE_GROUPS } from '../domain/stale.ts';
 import type { ReportedLiquidations } from '../domain/types.ts';
 
 const block = z

@@ -1,5 +1,7 @@
 import { isFromFuture } from '../../../shared/observed.ts';
-import type { ALERT_JOB_STATUSES } from '../../../shared/vocabulary.ts';
+
+/** States of a job of alerts, the worst first for those that ran. */
+export const ALERT_JOB_STATUSES = ['never', 'failing', 'unknown', 'stopped', 'late', 'running'] as const;
 
 export type AlertJobStatus = (typeof ALERT_JOB_STATUSES)[number];
 

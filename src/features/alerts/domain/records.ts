@@ -1,5 +1,27 @@
-import type { ALERT_EVENT_TYPES, DELIVERY_STATUSES } from '../../../shared/vocabulary.ts';
 import type { AlertCondition, AlertSubjectKind, EvaluatedAlert } from './types.ts';
+
+export const ALERT_EVENT_TYPES = ['fired', 'cleared', 'ended', 'ping'] as const;
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
+/** Why a receiver did not take a webhook. */
+export const WEBHOOK_FAILURES = [
+  'address_not_public',
+  'unknown_host',
+  'unreachable',
+  'tls',
+  'certificate_expired',
+  'certificate_not_yet_valid',
+  'certificate_host',
+  'certificate_self_signed',
+  'certificate_authority',
+  'certificate_revoked',
+  'certificate_weak',
+  'certificate_refused',
+  'timeout',
+  'redirect',
+  'status',
+  'malformed',
+  'invalid_url',
+] as const;
 
 /** A registered alert. */
 export interface AlertRecord extends EvaluatedAlert {

@@ -1,7 +1,18 @@
 import { isStale } from '../../../domain/freshness/stamp.ts';
 import type { Gap, Stamp } from '../../../domain/freshness/types.ts';
 import type { ComposedMarket, ExcludedMarket } from '../../../domain/market/types.ts';
-import { ALERT_STALE_GROUPS } from '../../../shared/vocabulary.ts';
+
+/** Dependencies of an alert that may be stale: groups of facts, the reading of the wallet, and a strategy's place in the catalog. */
+export const ALERT_STALE_GROUPS = [
+  'lendingState',
+  'oracle',
+  'collateralApy',
+  'price',
+  'incentives',
+  'deployment',
+  'wallet',
+  'catalog',
+] as const;
 
 /** Dependencies of conditions: groups of facts, the reading of the wallet, and the catalog that names the strategy. */
 export type StaleGroup = (typeof ALERT_STALE_GROUPS)[number];

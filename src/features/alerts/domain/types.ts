@@ -1,11 +1,21 @@
 import type { Decimal } from '../../../shared/decimal.ts';
 import type { Address, ChainId, Hex, StrategyId } from '../../../shared/ids.ts';
-import type { ALERT_CONDITIONS, ALERT_STATUSES, ALERT_SUBJECTS } from '../../../shared/vocabulary.ts';
 import type { StaleGroup } from './stale.ts';
+
+export const ALERT_SUBJECTS = ['wallet', 'position', 'vault', 'strategy'] as const;
+export const ALERT_CONDITIONS = [
+  'headroom_below',
+  'apy_below',
+  'liquidity_below',
+  'stale',
+  'paused',
+  'liquidated',
+] as const;
+/** `unknown`: not evaluated yet. `armed`: the condition does not hold. `firing`: it holds, or has not re-armed yet. */
+export type AlertStatus = 'unknown' | 'armed' | 'firing' | 'not_applicable';
 
 export type AlertSubjectKind = (typeof ALERT_SUBJECTS)[number];
 export type AlertCondition = (typeof ALERT_CONDITIONS)[number];
-export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
 export type AlertSubject =
   | { readonly kind: 'wallet'; readonly chainId: ChainId; readonly wallet: Address }

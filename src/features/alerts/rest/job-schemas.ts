@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dateTime } from '../../../rest/schemas/common.ts';
 import { wholeNumber } from '../../../rest/schemas/numbers.ts';
-import { ALERT_JOB_STATUSES } from '../../../shared/vocabulary.ts';
+import { ALERT_JOB_STATUSES } from '../domain/jobs.ts';
 
 const job = (description: string) =>
   z

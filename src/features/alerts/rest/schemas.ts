@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { rangeSentence } from '../../../rest/schemas/numbers.ts';
 import { addressText, chainIdBody, positionIndex, strategyIdText } from '../../../rest/schemas/transactions.ts';
-import { ALERT_CONDITIONS, ALERT_SUBJECTS, DELIVERY_STATUSES } from '../../../shared/vocabulary.ts';
 import { ALERT_FIELDS, IDEMPOTENCY_KEY, MAX_LABEL } from '../domain/input-fields.ts';
+import { DELIVERY_STATUSES } from '../domain/records.ts';
+import { ALERT_CONDITIONS, ALERT_SUBJECTS } from '../domain/types.ts';
 
 const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
 const MAX_URL = 2_048;

@@ -1,10 +1,11 @@
 import { builder } from '../../../schema/builder.ts';
 import { enumValues } from '../../../schema/common/enum-values.ts';
 import { defineNode } from '../../../schema/common/node.ts';
-import { ALERT_STALE_GROUPS, WEBHOOK_FAILURES } from '../../../shared/vocabulary.ts';
 import type { AlertDelivery, AlertEventType, AlertRecord, DeliveryStatus } from '../domain/records.ts';
+import { WEBHOOK_FAILURES } from '../domain/records.ts';
 import { validEarlierSecrets } from '../domain/secrets.ts';
 import type { StaleGroup } from '../domain/stale.ts';
+import { ALERT_STALE_GROUPS } from '../domain/stale.ts';
 import type { AlertStatus, AlertSubjectKind } from '../domain/types.ts';
 import { findAlert } from '../resolvers/alerts.ts';
 import { AlertConditionRef } from './alert-inputs.ts';

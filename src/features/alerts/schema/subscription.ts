@@ -1,9 +1,9 @@
 import { noteEventId } from '../../../resolvers/common/context.ts';
 import { builder } from '../../../schema/builder.ts';
 import { enumValues } from '../../../schema/common/enum-values.ts';
-import { ALERT_STALE_GROUPS } from '../../../shared/vocabulary.ts';
 import { type AlertEventContent, type AlertLiquidation, contentOf } from '../domain/event.ts';
 import type { AlertDelivery } from '../domain/records.ts';
+import { ALERT_STALE_GROUPS } from '../domain/stale.ts';
 import { alertEventId, watchAlertEvents } from '../resolvers/alert-events.ts';
 import { AlertEventTypeRef, AlertStaleGroupRef, AlertStatusRef, AlertSubjectRef } from './alert.ts';
 import { AlertConditionRef } from './alert-inputs.ts';

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { verifyWebhook, type WebhookInput } from '../../../../packages/client/src/verify-webhook.ts';
-import { ALERT_EVENT_TYPES } from '../../../shared/vocabulary.ts';
 import { makeAlertEvent } from '../domain/event.ts';
+import { ALERT_EVENT_TYPES } from '../domain/records.ts';
 import { signatureHeader } from '../webhooks/sign.ts';
 
 const FOLDER = join('node_modules/.cache/spiral-gateway', `receiver-${process.pid}`);

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { systemTimers, type Timers } from '../../../shared/timers.ts';
-import type { WEBHOOK_FAILURES } from '../../../shared/vocabulary.ts';
+import type { WEBHOOK_FAILURES } from '../domain/records.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type AllowedTargets, hostOf, parseTarget } from './target.ts';
 

@@ -2,8 +2,8 @@ import type { Market } from '../../../catalog/types.ts';
 import { gap } from '../../../domain/freshness/gaps.ts';
 import type { Gap } from '../../../domain/freshness/types.ts';
 import { Decimal, fromUnits, HUNDRED, ZERO } from '../../../shared/decimal.ts';
-import { STRESS_ENDS, type StressEnd } from '../../../shared/vocabulary.ts';
 import type { Reach, StressHolding, StressRow } from './types.ts';
+import { STRESS_ENDS, type StressEnd } from './types.ts';
 
 /** One scenario of several holdings at once, on which every one of them is moved. */
 export interface CombinedRow

@@ -1,8 +1,7 @@
 import { AdaptiveCurveIrmLib, MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../../domain/leverage/flash-loan.ts';
 import { type Decimal, HUNDRED } from '../../../shared/decimal.ts';
-import type { RatePath } from '../../../shared/vocabulary.ts';
-import type { Reach, StressHolding, StressRates } from './types.ts';
+import type { RatePath, Reach, StressHolding, StressRates } from './types.ts';
 
 /** When the LTV of a holding reaches each limit; `undefined` = a rate is not known, or the market has no adaptive curve. */
 export interface LimitReach {

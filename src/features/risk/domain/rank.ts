@@ -4,12 +4,11 @@ import { LEVERAGE_PLACES, leverageFromLtvPct } from '../../../domain/leverage/le
 import type { ComposedMarket } from '../../../domain/market/types.ts';
 import { cleanExitSize, lossOfSale, measuredSize } from '../../../domain/strategy/exit.ts';
 import { Decimal, HUNDRED, toFixedHalfUp, ZERO } from '../../../shared/decimal.ts';
-import type { BestExclusion } from '../../../shared/vocabulary.ts';
 import { projectReach } from './drift.ts';
 import { openedHolding } from './holding.ts';
 import { canBeLiquidated } from './liquidation.ts';
 import { stressRow } from './rows.ts';
-import type { Reach, StressHolding } from './types.ts';
+import type { BestExclusion, Reach, StressHolding } from './types.ts';
 
 /** The conditions of the search. */
 export interface BestRequest {

@@ -8,11 +8,10 @@ import { exactApyPctAtLtv } from '../../../domain/leverage/leverage.ts';
 import { valueLtvPct } from '../../../domain/position/valuation.ts';
 import { lossOfSale } from '../../../domain/strategy/exit.ts';
 import { Decimal, fromUnits, HUNDRED } from '../../../shared/decimal.ts';
-import type { StressEnd } from '../../../shared/vocabulary.ts';
 import { projectReach } from './drift.ts';
 import { canBeLiquidated } from './liquidation.ts';
 import { SCENARIOS } from './scenarios.ts';
-import type { Reach, Scenario, StressHolding, StressRates, StressRow } from './types.ts';
+import type { Reach, Scenario, StressEnd, StressHolding, StressRates, StressRow } from './types.ts';
 
 /** Compute the table of a holding: one row per scenario, in their order. */
 export function stressRows(holding: StressHolding): readonly StressRow[] {

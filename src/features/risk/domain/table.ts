@@ -2,18 +2,12 @@ import { gap } from '../../../domain/freshness/gaps.ts';
 import type { Gap } from '../../../domain/freshness/types.ts';
 import { formatPrice, wholePrice } from '../../../domain/position/valuation.ts';
 import { Decimal, formatPct, formatUnitsPlain, toFixedHalfUp } from '../../../shared/decimal.ts';
-import {
-  RATE_PATHS,
-  type RatePath,
-  type ReachState,
-  type StressEnd,
-  type StressScenario,
-} from '../../../shared/vocabulary.ts';
 import { combineRows, soonestOf } from './combine.ts';
 import { type LimitReach, projectReach } from './drift.ts';
 import { dropToLiquidationPct, lowestHealthyPrice } from './liquidation.ts';
 import { stressRows, whyNoRate } from './rows.ts';
 import type { Reach, StressHolding } from './types.ts';
+import { RATE_PATHS, type RatePath, type ReachState, type StressEnd, type StressScenario } from './types.ts';
 
 /** A projection with formatted values. */
 export interface FormattedReach {

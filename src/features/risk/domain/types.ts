@@ -3,7 +3,25 @@ import type { ExitSweep } from '../../../domain/facts.ts';
 import type { Gap } from '../../../domain/freshness/types.ts';
 import type { LtvLimits } from '../../../domain/leverage/limits.ts';
 import type { Decimal } from '../../../shared/decimal.ts';
-import type { ReachState, StressEnd, StressScenario } from '../../../shared/vocabulary.ts';
+
+/** The change that a row of a stress table assumes. */
+export type StressScenario =
+  | 'TODAY'
+  | 'COLLATERAL_PRICE'
+  | 'LOAN_PRICE'
+  | 'BORROW_RATE'
+  | 'FULL_UTILIZATION'
+  | 'MARKET_BELOW_ORACLE'
+  | 'EXIT_AT_MEASURED_SLIPPAGE'
+  | 'NO_EXIT';
+/** The ways in which a position ends in a scenario, the worst first. */
+export const STRESS_ENDS = ['LIQUIDATION', 'NO_EXIT', 'CARRY', 'NOTHING'] as const;
+export type StressEnd = (typeof STRESS_ENDS)[number];
+/** Borrow rates that the drift of an LTV is projected with. */
+export const RATE_PATHS = ['TODAYS_RATE', 'CONSTANT_UTILIZATION', 'FULL_UTILIZATION'] as const;
+export type RatePath = (typeof RATE_PATHS)[number];
+/** Whether and when a drifting LTV reaches a limit. */
+export type ReachState = 'ALREADY' | 'IN_DAYS' | 'NEVER';
 
 /** Yield and cost of a holding now. */
 export interface StressRates {
@@ -84,3 +102,16 @@ export interface StressRow {
   /** Gaps of the fields of the row, without a prefix. */
   readonly gaps: readonly Gap[];
 }
+
+/** Why a strategy is not among the best ones of a request. */
+export type BestExclusion =
+  | 'NOT_LISTED'
+  | 'EQUITY_VAULT'
+  | 'PAY_TOKEN'
+  | 'MATURITY'
+  | 'PRICE_UNKNOWN'
+  | 'EXIT_UNKNOWN'
+  | 'NO_ROUTE'
+  | 'EXIT_TOO_SMALL'
+  | 'DRAWDOWN'
+  | 'LIQUIDITY';

@@ -3,7 +3,7 @@ import { enumValues } from '../../../schema/common/enum-values.ts';
 import { CHAINS, MissingChainRef } from '../../../schema/common/page.ts';
 import { StrategyRef } from '../../../schema/refs.ts';
 import { MAX_CHAINS } from '../../../shared/contract/list-bounds.ts';
-import type { BestExclusion } from '../../../shared/vocabulary.ts';
+import type { BestExclusion } from '../domain/types.ts';
 import {
   type BestStrategy,
   type BestView,

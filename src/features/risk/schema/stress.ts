@@ -6,10 +6,10 @@ import { PositionRef } from '../../../schema/position/position.ts';
 import { WalletRef } from '../../../schema/position/wallet.ts';
 import { StrategyRef } from '../../../schema/refs.ts';
 import { withWork } from '../../../shared/contract/work-costs.ts';
-import type { RatePath, ReachState, StressEnd, StressScenario } from '../../../shared/vocabulary.ts';
 import { WINDOW_DAYS } from '../domain/record.ts';
 import { SCENARIOS } from '../domain/scenarios.ts';
 import type { FormattedProjection, FormattedReach, FormattedStressRow } from '../domain/table.ts';
+import type { RatePath, ReachState, StressEnd, StressScenario } from '../domain/types.ts';
 import {
   DEFAULT_STRESS_EQUITY_USD,
   recordedMovesOf,

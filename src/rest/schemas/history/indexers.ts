@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INDEXER_STATUSES } from '../../../shared/vocabulary.ts';
+import { INDEXER_STATUSES } from '../../../domain/history/indexer-state.ts';
 import { dateTime } from '../common.ts';
 import { largeNumber, wholeNumber } from '../numbers.ts';
 

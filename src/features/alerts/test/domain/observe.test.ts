@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Decimal } from '../../../../shared/decimal.ts';
 import type { StrategyId } from '../../../../shared/ids.ts';
-import { ALERT_CONDITIONS } from '../../../../shared/vocabulary.ts';
 import { createAlertIndex, evaluateSubject } from '../../domain/index-by-subject.ts';
 import { MAX_ATTEMPTS, pauseAfterAttempt } from '../../domain/retry.ts';
 import { CONDITIONS_OF, defaultRearmAt, subjectKey } from '../../domain/rules.ts';
@@ -15,6 +14,7 @@ import type {
   LeastValue,
   SubjectObservation,
 } from '../../domain/types.ts';
+import { ALERT_CONDITIONS } from '../../domain/types.ts';
 
 const NOW_MS = Date.UTC(2026, 5, 10, 12);
 const UNKNOWN: LeastValue = { least: null, complete: false };

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { composedMarket } from '../../../../../test/domain/position/position-world.ts';
 import { NOW_MS } from '../../../../../test/domain/world.ts';
 import { Decimal } from '../../../../shared/decimal.ts';
-import { STRESS_ENDS } from '../../../../shared/vocabulary.ts';
 import { projectReach } from '../../domain/drift.ts';
 import { openedHolding } from '../../domain/holding.ts';
 import { stressRow } from '../../domain/rows.ts';
 import { stressTable } from '../../domain/table.ts';
 import type { StressHolding } from '../../domain/types.ts';
+import { STRESS_ENDS } from '../../domain/types.ts';
 
 import { chain, holding, market, withRates } from './stress-world.ts';
 

@@ -7,12 +7,12 @@ import { borrowApyPctFromRate } from '../../../../domain/apy/rates.ts';
 import { collateralValueInLoan } from '../../../../domain/leverage/flash-loan.ts';
 import { composePosition } from '../../../../domain/position/compose.ts';
 import { Decimal, HUNDRED } from '../../../../shared/decimal.ts';
-import { STRESS_ENDS } from '../../../../shared/vocabulary.ts';
 import { openedHolding } from '../../domain/holding.ts';
 import { canBeLiquidated, dropToLiquidationPct, lowestHealthyPrice } from '../../domain/liquidation.ts';
 import { stressRow } from '../../domain/rows.ts';
 import { stressTable } from '../../domain/table.ts';
 import type { StressHolding } from '../../domain/types.ts';
+import { STRESS_ENDS } from '../../domain/types.ts';
 
 import { anyHolding, composed, holding, market, opened, position, rowsOf, withRates } from './stress-world.ts';
 
