@@ -8,6 +8,7 @@ import type { PositionsPort } from '../resolvers/position/position-services.ts';
 import type { Conversions } from '../rest/derive/conversion.ts';
 import type { RouteOptions } from '../rest/routes/shared.ts';
 import type { AnyRoute, PersistedDocument } from '../rest/types.ts';
+import type { ExampleQuery } from '../schema/common/examples.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Warmer } from '../warmers/types.ts';
 import type { AppDeps } from './deps.ts';
@@ -54,6 +55,8 @@ export interface Feature {
   readonly documents?: Readonly<Record<string, PersistedDocument>> | undefined;
   /** Conversions that only its operations use, by name. */
   readonly conversions?: Conversions | undefined;
+  /** Its queries worth starting from. */
+  readonly examples?: readonly ExampleQuery[] | undefined;
   /** Schema of the fields that it adds to the health page. */
   readonly healthFields?: Readonly<Record<string, z.ZodType>> | undefined;
   /** Create its services, jobs and metrics. Nothing connects or runs before the service starts. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { configOf } from '../../src/graphql/plugins/use-field-limits.ts';
 import { needsKey } from '../../src/limits/field-scopes.ts';
 import { createLimits } from '../../src/limits/limits.ts';
-import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
+import { EXAMPLES } from '../../src/schema/examples.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import {
   type Front,
@@ -203,7 +203,7 @@ describe('budgets over HTTP', () => {
 describe('limits of documents', () => {
   test('behavior: every example fits, without a key and within one minute', async () => {
     const { graphql } = await start();
-    for (const { title, query, variables } of EXAMPLE_QUERIES) {
+    for (const { title, query, variables } of EXAMPLES.public) {
       const { status, body } = await graphql(query, { variables: { ...variables } });
       expect([title, status, body.errors]).toEqual([title, 200, undefined]);
     }

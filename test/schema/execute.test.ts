@@ -3,8 +3,8 @@ import { type ExecutionResult, type GraphQLScalarType, graphql, parse, validate 
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../../src/resolvers/common/context.ts';
 import { documents } from '../../src/rest/routes/index.ts';
-import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
 import { appErrorBehind } from '../../src/schema/common/input-errors.ts';
+import { EXAMPLES } from '../../src/schema/examples.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { chainOf, completeFacts, NOW_MS, withItem } from '../domain/world.ts';
@@ -77,7 +77,7 @@ const VARIABLES: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 describe('examples', () => {
-  it.each(EXAMPLE_QUERIES.map((example) => [example.title, example] as const))('default: %s', async (_, example) => {
+  it.each(EXAMPLES.public.map((example) => [example.title, example] as const))('default: %s', async (_, example) => {
     const result = await run(example.query, { ...example.variables });
     expect(result.errors).toBeUndefined();
     expect(result.data).toBeTruthy();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { StableIndexPool } from '../../src/domain/facts.ts';
 import { readStableIndex } from '../../src/resolvers/market/stable-index.ts';
-import { EXAMPLE_QUERIES } from '../../src/schema/common/examples.ts';
+import { EXAMPLES } from '../../src/schema/examples.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 import {
   MAX_CHAINS,
@@ -115,7 +115,7 @@ test('default: the answers of a complete world are within the stated numbers', a
   expect([...found.values()].filter((length) => length > 0).length).toBeGreaterThan(20);
 });
 
-test.each(EXAMPLE_QUERIES.map((example) => [example.title, example] as const))(
+test.each(EXAMPLES.public.map((example) => [example.title, example] as const))(
   'default: the example "%s" has no list beyond the largest number',
   async (_, { query: source, variables }) => {
     const { data } = await graphql({

@@ -3,6 +3,7 @@ import documents from './generated/manifest.json' with { type: 'json' };
 import { alertHealthFields } from './rest/job-schemas.ts';
 import { alertRoutes } from './rest/routes.ts';
 import './schema/alerts.ts';
+import { ALERT_EXAMPLES } from './schema/examples.ts';
 import './schema/subscription.ts';
 import { alertParts } from './wiring.ts';
 
@@ -11,6 +12,7 @@ export const alerts: Feature = {
   name: 'alerts',
   rows: alertRoutes,
   documents,
+  examples: ALERT_EXAMPLES,
   healthFields: alertHealthFields,
   parts: alertParts,
 };

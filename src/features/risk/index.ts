@@ -3,6 +3,7 @@ import documents from './generated/manifest.json' with { type: 'json' };
 import { bestRoute } from './rest/best.ts';
 import { stressRoutes } from './rest/stress.ts';
 import './schema/best.ts';
+import { RISK_EXAMPLES } from './schema/examples.ts';
 import './schema/stress.ts';
 import { riskParts } from './wiring.ts';
 
@@ -11,5 +12,6 @@ export const risk: Feature = {
   name: 'risk',
   rows: (options) => [...stressRoutes(options), bestRoute(options)],
   documents,
+  examples: RISK_EXAMPLES,
   parts: riskParts,
 };

@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.ts';
-import { EXAMPLE_QUERIES, type ExampleQuery } from '../../schema/common/examples.ts';
+import type { ExampleQuery } from '../../schema/common/examples.ts';
 import { STARTER_QUERIES } from '../../schema/common/starters.ts';
-import { OPS_EXAMPLE_QUERIES } from '../../schema/ops/ops-examples.ts';
-import { PARTNER_EXAMPLE_QUERIES } from '../../schema/transaction/partner-examples.ts';
+import { EXAMPLES } from '../../schema/examples.ts';
 
 /** A tab of GraphiQL: texts of its editors. */
 export interface ExampleTab {
@@ -37,10 +36,6 @@ export function exampleTabs(sampleKeys: Config['sampleKeys']): ExampleTabs {
   });
   return {
     starters: STARTER_QUERIES.map(tabOf),
-    menu: [
-      groupOf('Public', EXAMPLE_QUERIES),
-      groupOf('Partner', PARTNER_EXAMPLE_QUERIES),
-      groupOf('Ops', OPS_EXAMPLE_QUERIES),
-    ],
+    menu: [groupOf('Public', EXAMPLES.public), groupOf('Partner', EXAMPLES.partner), groupOf('Ops', EXAMPLES.ops)],
   };
 }

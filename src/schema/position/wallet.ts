@@ -6,6 +6,7 @@ import {
   leftAuthorizations,
   MAX_WALLETS,
   proxyOwnerOf,
+  readPosition,
   requestedWallets,
   walletGaps,
 } from '../../resolvers/position/positions.ts';
@@ -173,6 +174,21 @@ WalletRef.implement({
 const ADDRESSES = `Addresses, 1 to ${MAX_WALLETS}. They share a constant number of chain reads.`;
 
 builder.queryFields((t) => ({
+  position: t.field({
+    type: PositionRef,
+    nullable: true,
+    authScopes: { partner: true },
+    description:
+      'One position of a wallet, a loop of a vault too; `null` = the wallet has none of that index. Needs a key.',
+    args: {
+      id: t.arg({ type: 'PositionId', required: true, description: 'Id of the position, with its chain.' }),
+      wallet: t.arg({
+        type: 'Address',
+        description: 'The owner; may be left out with a global id, which names it. Another one is refused.',
+      }),
+    },
+    resolve: (_root, args, ctx) => readPosition(args, ctx),
+  }),
   wallet: t.field({
     type: WalletRef,
     nullable: true,

@@ -199,29 +199,4 @@ query PreviewVault($input: EquityDepositInput!) {
     variables: { input: { strategyId: SPY_VAULT, amount: '5000' } },
     tier: 'partner',
   },
-  {
-    title: 'Partner: alerts',
-    query: `# Needs a key. The alerts of the key, the newest first, with the state that the latest facts gave them.
-query Alerts {
-  alerts(first: 10) {
-    nodes {
-      id
-      alertId
-      label
-      condition
-      subject
-      chainId
-      wallet
-      positionIndex
-      strategyId
-      threshold
-      status
-      value
-      changedAt
-      webhookUrl
-    }
-  }
-}`,
-    tier: 'partner',
-  },
 ];

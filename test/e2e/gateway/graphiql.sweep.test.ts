@@ -1,9 +1,7 @@
 import type { Browser, Page, Request, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
 import { STARTER_QUERIES } from '../../../src/schema/common/starters.ts';
-import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
-import { PARTNER_EXAMPLE_QUERIES } from '../../../src/schema/transaction/partner-examples.ts';
+import { EXAMPLES } from '../../../src/schema/examples.ts';
 import { LOOKS, look, picture, violationsOf } from '../../support/axe.ts';
 import { type OpenedPage, openPage, startChromium, whyNoChromium } from '../../support/chromium.ts';
 import { OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
@@ -59,7 +57,7 @@ describe.skipIf(whyNoChromium !== null)(
         'Partner',
         'Ops',
       ]);
-      const examples = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...OPS_EXAMPLE_QUERIES];
+      const examples = [...EXAMPLES.public, ...EXAMPLES.partner, ...EXAMPLES.ops];
       expect(await groups.locator('option').count()).toBe(examples.length);
       await page.selectOption('#examples', { label: 'plan an open' });
       await page.locator('.graphiql-tab-active', { hasText: 'PlanOpen' }).waitFor();
@@ -174,7 +172,7 @@ describe.skipIf(whyNoChromium !== null)(
   },
 );
 
-const OPERATIONS = EXAMPLE_QUERIES.filter(({ query }) => !/^\s*subscription/m.test(query));
+const OPERATIONS = EXAMPLES.public.filter(({ query }) => !/^\s*subscription/m.test(query));
 test.each(OPERATIONS.map(({ title, query, variables }) => [title, query, variables] as const))(
   'the example "%s" answers without an error',
   async (_title, query, variables) => {
@@ -184,7 +182,7 @@ test.each(OPERATIONS.map(({ title, query, variables }) => [title, query, variabl
   },
 );
 
-test.each(PARTNER_EXAMPLE_QUERIES.map(({ title, query, variables }) => [title, query, variables] as const))(
+test.each(EXAMPLES.partner.map(({ title, query, variables }) => [title, query, variables] as const))(
   'the example "%s" answers with a key and is refused without one',
   async (_title, query, variables) => {
     const { body } = await service.graphql(query, variables ?? {}, PARTNER);

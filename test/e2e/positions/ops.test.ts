@@ -6,7 +6,7 @@ import {
   seededUnresolved,
 } from '../../../devnet/seed/registrations.ts';
 import { seededWallet, seededWallets } from '../../../devnet/seed/wallets.ts';
-import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
+import { EXAMPLES } from '../../../src/schema/examples.ts';
 import { bodyViolation } from '../../support/row-body.ts';
 import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 
@@ -262,7 +262,7 @@ describe('ops { … }', () => {
     expect(partner.body.data?.ops ?? null).toBeNull();
   });
 
-  test.each(OPS_EXAMPLE_QUERIES.map(({ title, query }) => [title, query] as const))(
+  test.each(EXAMPLES.ops.map(({ title, query }) => [title, query] as const))(
     'default: example %s',
     async (_, query) => {
       await ask(query);

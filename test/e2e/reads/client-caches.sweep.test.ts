@@ -7,10 +7,8 @@ import { type DocumentNode, getOperationAST, introspectionFromSchema, OperationT
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
 import { POSSIBLE_TYPES, VALUE_TYPES } from '../../../packages/client/src/graphql/index.ts';
-import { EXAMPLE_QUERIES } from '../../../src/schema/common/examples.ts';
+import { EXAMPLES } from '../../../src/schema/examples.ts';
 import { buildSchema } from '../../../src/schema/index.ts';
-import { OPS_EXAMPLE_QUERIES } from '../../../src/schema/ops/ops-examples.ts';
-import { PARTNER_EXAMPLE_QUERIES } from '../../../src/schema/transaction/partner-examples.ts';
 import { cacheConfigOf, withKeys } from '../../support/cache-config.ts';
 import { type Json, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 
@@ -19,12 +17,14 @@ import { type Json, OPS, PARTNER, startService, type TestService } from '../../s
 const schema = buildSchema();
 const { possibleTypes, nodes, values } = cacheConfigOf(schema);
 /** The holdings of the example, for a wallet with an equity vault. */
-const ofVaults = PARTNER_EXAMPLE_QUERIES.filter(({ query }) => query.includes('equityPositions')).map((example) => ({
-  ...example,
-  title: `${example.title}, with a vault`,
-  variables: { address: seededWallet('shareholder').account.address },
-}));
-const examples = [...EXAMPLE_QUERIES, ...PARTNER_EXAMPLE_QUERIES, ...ofVaults, ...OPS_EXAMPLE_QUERIES];
+const ofVaults = EXAMPLES.partner
+  .filter(({ query }) => query.includes('equityPositions'))
+  .map((example) => ({
+    ...example,
+    title: `${example.title}, with a vault`,
+    variables: { address: seededWallet('shareholder').account.address },
+  }));
+const examples = [...EXAMPLES.public, ...EXAMPLES.partner, ...ofVaults, ...EXAMPLES.ops];
 
 interface Answered {
   readonly title: string;

@@ -1,6 +1,6 @@
 import type { PositionEventKind } from '../../../domain/history/operations.ts';
 import { pageByRank, requestedPageSize } from '../../../resolvers/common/page.ts';
-import { readPosition, vaultOf } from '../../../resolvers/position/positions.ts';
+import { vaultOf } from '../../../resolvers/position/positions.ts';
 import { builder } from '../../../schema/builder.ts';
 import { ChainRef } from '../../../schema/common/chain.ts';
 import { enumValues } from '../../../schema/common/enum-values.ts';
@@ -292,24 +292,6 @@ builder.objectFields(EquityPositionRef, (t) => ({
     type: StockLegRef,
     description: 'The stock leg over time.',
     resolve: ({ chainId, wallet, strategyId }) => ({ chainId, wallet, strategyId, isOpen: true }),
-  }),
-}));
-
-builder.queryFields((t) => ({
-  position: t.field({
-    type: PositionRef,
-    nullable: true,
-    authScopes: { partner: true },
-    description:
-      'One position of a wallet, a loop of a vault too; `null` = the wallet has none of that index. Needs a key.',
-    args: {
-      id: t.arg({ type: 'PositionId', required: true, description: 'Id of the position, with its chain.' }),
-      wallet: t.arg({
-        type: 'Address',
-        description: 'The owner; may be left out with a global id, which names it. Another one is refused.',
-      }),
-    },
-    resolve: (_root, args, ctx) => readPosition(args, ctx),
   }),
 }));
 
