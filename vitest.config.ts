@@ -23,42 +23,68 @@ const tests: TestProjectInlineConfiguration['test'] = {
   expect: { poll: { timeout: 120_000 * PATIENCE, interval: 20 } },
   retry: 0,
 };
+const quick = { ...tests, setupFiles: ['test/support/fixed-seed.ts'], provide: { propertyRuns: 1_000 } };
 // The packages load graphql by Node's rules; without this the sources would get a second copy of it.
 const resolve = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] };
 
 /**
- * Quick tests of what the service is as a whole, with its features: the generated files, the documentation and the rows of all.
- * Every other quick test passes on the core alone too.
+ * Quick tests with cases about the whole: the generated files, the documentation, and properties of all rows and fields. Every
+ * other quick test outside of the features passes on the core alone too.
  */
-const WHOLE: string[] = [];
+const WHOLE = [
+  'test/config/settings-reach.test.ts',
+  'test/docs/examples.test.ts',
+  'test/e2e/faults/first-start.test.ts',
+  'test/e2e/faults/overload.test.ts',
+  'test/e2e/faults/without-postgres.test.ts',
+  'test/e2e/gateway/conventions.test.ts',
+  'test/e2e/leverage/partial-close.test.ts',
+  'test/e2e/rows/rows-equal.test.ts',
+  'test/frozen/frozen.test.ts',
+  'test/http/access.test.ts',
+  'test/http/conventions.test.ts',
+  'test/http/departed-clients.test.ts',
+  'test/http/edge.test.ts',
+  'test/http/query-spellings.test.ts',
+  'test/http/unknown-names.test.ts',
+  'test/limits/existing-sizes.test.ts',
+  'test/limits/limits.test.ts',
+  'test/mcp/next-steps.test.ts',
+  'test/mcp/tools.test.ts',
+  'test/rest/absent-nulls.test.ts',
+  'test/rest/descriptions.test.ts',
+  'test/rest/openapi-numbers.test.ts',
+  'test/rest/openapi.test.ts',
+  'test/schema/absent-nulls.test.ts',
+  'test/schema/chain-of-ids.test.ts',
+  'test/schema/conventions.test.ts',
+  'test/schema/ops-page-queries.test.ts',
+  'test/schema/schema.test.ts',
+];
 
 export default defineConfig({
   test: {
-    // Once for both projects: they do not extend this configuration, which would run it for each.
+    // Once for all projects: they do not extend this configuration, which would run it for each.
     globalSetup: ['test/support/global-setup.ts'],
     projects: [
       {
         resolve,
-        test: {
-          ...tests,
-          name: 'quick',
-          include: [`${FOLDERS}/**/*.test.ts`],
-          exclude: [SWEEPS],
-          setupFiles: ['test/support/fixed-seed.ts'],
-          provide: { propertyRuns: 1_000 },
-        },
+        test: { ...quick, name: 'quick', include: [`${FOLDERS}/**/*.test.ts`], exclude: [SWEEPS] },
       },
       {
-        // `#features` means none.
+        // The proof that the core needs no feature: `#features` means none.
         resolve: { ...resolve, conditions: ['core-only', 'node'] },
         ssr: { resolve: { conditions: ['core-only', 'node'] } },
+        test: { ...quick, name: 'core', include: ['test/**/*.test.ts'], exclude: [SWEEPS, PROPERTIES, ...WHOLE] },
+      },
+      {
+        // The quick tests that the core alone has not.
+        resolve,
         test: {
-          ...tests,
-          name: 'core',
-          include: ['test/**/*.test.ts'],
-          exclude: [SWEEPS, PROPERTIES, ...WHOLE],
-          setupFiles: ['test/support/fixed-seed.ts'],
-          provide: { propertyRuns: 1_000 },
+          ...quick,
+          name: 'beyond-core',
+          include: ['src/features/*/test/**/*.test.ts', ...WHOLE],
+          exclude: [SWEEPS, PROPERTIES],
         },
       },
       {
