@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import { type ChainFacts, emptyGroup, FACT_GROUPS } from '../domain/facts.ts';
 import { isRecord } from '../shared/input/record.ts';
-import { inPages } from '../shared/pages.ts';
-import {
-  asGroup,
-  CODEC_VERSION,
-  CodecError,
-  CodecVersionError,
-  decode,
-  encode,
-  encodeGroup,
-  ITEMS_PER_PAGE,
-} from './codec.ts';
+import { inTurns } from '../shared/pages.ts';
+import { asGroup, CODEC_VERSION, CodecError, CodecVersionError, decode, encode, encodeGroup } from './codec.ts';
+
+/** Characters of a part that is written at once. */
+const PART_LENGTH = 65_536;
 
 /** Format the facts of all chains as the parts of one file: a line with version and checksum, then the body. */
 export async function fileOf(all: readonly ChainFacts[]): Promise<readonly string[]> {
   const hash = createHash('sha256');
   const body: string[] = [];
-  for await (const page of inPages(piecesOf(all), ITEMS_PER_PAGE)) {
-    const text = page.join('');
-    hash.update(text);
-    body.push(text);
+  let part = '';
+  const close = () => {
+    hash.update(part);
+    body.push(part);
+    part = '';
+  };
+  for await (const piece of inTurns(piecesOf(all))) {
+    part += piece;
+    if (part.length >= PART_LENGTH) close();
   }
+  close();
   const head = encode({ v: CODEC_VERSION, sha256: hash.digest('hex') });
   return [`${head}\n`, ...body, '\n'];
 }

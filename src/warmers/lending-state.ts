@@ -12,7 +12,7 @@ import { ratio, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { Beside, BorrowRateSample, PricedMarket, RecordMarkets, RecordSamples, Warmer } from './types.ts';
 
@@ -89,9 +89,7 @@ export function createLendingStateWarmer(
       await snapshot.publishAll(chainId, { oracle: oracle.publication, lendingState: lending.publication });
       const reports = [reportOrThrow(lending.outcome), reportOrThrow(oracle.outcome)];
       const samples: BorrowRateSample[] = [];
-      for await (const page of inPages((await reading).lending.values, MARKETS_PER_PAGE)) {
-        samples.push(...page.map(sampleOf));
-      }
+      for await (const measured of inTurns((await reading).lending.values)) samples.push(sampleOf(measured));
       await beside(record(samples, pricedOf(markets, await reading)));
       return sumReports(reports);
     },
@@ -108,9 +106,6 @@ function withDates(fresh: OraclePrice, lastGood: OraclePrice | undefined): Oracl
   const known = new Map(lastGood?.feeds?.map((feed) => [feed.address, feed]));
   return { ...fresh, feeds: fresh.feeds.map((feed) => creditedFeed(feed, known.get(feed.address))) };
 }
-
-/** A page of samples takes some milliseconds. */
-const MARKETS_PER_PAGE = 100;
 
 /** Make the history sample of one measured state, accrued to its block. */
 function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
