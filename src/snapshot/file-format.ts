@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { type ChainFacts, emptyGroup, FACT_GROUPS } from '../domain/facts.ts';
 import { isRecord } from '../shared/input/record.ts';
 import { inTurns } from '../shared/pages.ts';
@@ -7,23 +8,26 @@ import { asGroup, CODEC_VERSION, CodecError, CodecVersionError, decode, encode, 
 /** Characters of a part that is written at once. */
 const PART_LENGTH = 65_536;
 
-/** Format the facts of all chains as the parts of one file: a line with version and checksum, then the body. */
-export async function fileOf(all: readonly ChainFacts[]): Promise<readonly string[]> {
+/** Write the facts of all chains into an empty file: a line with version and checksum, then the body. */
+export async function writeFacts(file: FileHandle, all: readonly ChainFacts[]): Promise<void> {
   const hash = createHash('sha256');
-  const body: string[] = [];
+  const headOf = (sha256: string) => `${encode({ v: CODEC_VERSION, sha256 })}\n`;
   let part = '';
-  const close = () => {
-    hash.update(part);
-    body.push(part);
+  const write = () => {
+    const text = part;
     part = '';
+    hash.update(text);
+    return file.appendFile(text);
   };
+  await file.appendFile(headOf('0'.repeat(64)));
   for await (const piece of inTurns(piecesOf(all))) {
     part += piece;
-    if (part.length >= PART_LENGTH) close();
+    if (part.length >= PART_LENGTH) await write();
   }
-  close();
-  const head = encode({ v: CODEC_VERSION, sha256: hash.digest('hex') });
-  return [`${head}\n`, ...body, '\n'];
+  await write();
+  await file.appendFile('\n');
+  // In place of the zeros.
+  await file.write(headOf(hash.digest('hex')), 0);
 }
 
 /**
