@@ -32,6 +32,8 @@ interface Encoding {
 /** As in viem. */
 export const encodeFunctionData = ((call: Encoding): Hex => {
   const { abi, functionName: name, args } = call;
+  // A function that `prepareEncodeFunctionData` has hashed.
+  if (name?.startsWith('0x')) return encodeByAbi(call as never);
   const item = name === undefined ? undefined : getAbiItem({ abi, name, args } as never);
   if ((item as AbiFunction | undefined)?.type !== 'function') return encodeByAbi(call as never);
   return encodeByAbi({ abi: [item], functionName: selectorOf(item as unknown as AbiFunction), args } as never);

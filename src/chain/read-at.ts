@@ -1,4 +1,5 @@
-import { decodeFunctionResult, numberToHex, size } from 'viem';
+import { numberToHex, size } from 'viem';
+import { decodeAggregate3, encodeAggregate3, type Returned } from '../abi/aggregate3.ts';
 import { encodeFunctionData } from '../abi/calldata.ts';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -38,6 +39,11 @@ export interface ReadResult {
  */
 export type BlockReader = (reading: Reading, plan: readonly Call[], options?: ReadAtOptions) => Promise<ReadResult>;
 
+/** Calls before those of the plan in each multicall. */
+const FRAME = (['getCurrentBlockTimestamp', 'getChainId'] as const).map((functionName) =>
+  encodeFunctionData({ abi: multicall3Abi, functionName }),
+);
+const FRAME_CALLS = FRAME.length;
 /** Calls per multicall in the retries: first a few, then one. */
 const ISOLATED_CALLS = [20, 1] as const;
 /** Maximum number of multicalls to retry, so that a node that is down does not get thousands of requests. */
@@ -62,10 +68,7 @@ interface Round {
 
 /** Create the reader of contracts at a block. Calls become multicalls, split by gas and payload, in one JSON-RPC batch. */
 export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): BlockReader {
-  const frame: readonly Call[] = (['getCurrentBlockTimestamp', 'getChainId'] as const).map((functionName) => ({
-    to: multicall3,
-    data: encodeFunctionData({ abi: multicall3Abi, functionName }),
-  }));
+  const frame: readonly Call[] = FRAME.map((data) => ({ to: multicall3, data }));
 
   const ask = async (
     reading: Reading,
@@ -74,7 +77,7 @@ export function createReadAt({ chainId, multicall3, clock }: ReadAtDeps): BlockR
   ): Promise<Round> => {
     const { callGas, batchSize } = reading.limits;
     const gas = callGas === null ? {} : { gas: numberToHex(gasOf(reading)) };
-    const data = await inTurns(chunks, (chunk) => encode([...frame, ...chunk]));
+    const data = await inTurns(chunks, (chunk) => encodeAggregate3([...frame, ...chunk]));
     signal?.throwIfAborted();
     const settled: PromiseSettledResult<Hex>[] = [];
     for (const batch of sendingsOf(data, batchSize)) {
@@ -141,11 +144,6 @@ function gasOf({ limits: { callGas } }: Reading): bigint {
   return callGas !== null && callGas < MAX_GAS ? callGas : MAX_GAS;
 }
 
-function encode(calls: readonly Call[]): Hex {
-  const rows = calls.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
-  return encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [rows] });
-}
-
 type Answer =
   | { readonly rows: readonly Row[]; readonly timestamp: bigint; readonly chainId: bigint; readonly error?: undefined }
   | { readonly rows: readonly Row[]; readonly error: ChainReadError };
@@ -153,8 +151,7 @@ type Answer =
 function answerOf(settled: PromiseSettledResult<Hex>, chunk: readonly Call[]): Answer {
   try {
     if (settled.status === 'rejected') throw settled.reason;
-    const [time, id, ...rows] = decode(settled.value);
-    if (rows.length !== chunk.length) throw new ChainReadError('malformed');
+    const [time, id, ...rows] = decode(settled.value, FRAME_CALLS + chunk.length);
     const [timestamp, chainId] = [uintOf(time), uintOf(id)];
     // A call that runs out of gas fails without data, and another one may have used the gas up.
     const isShort = chunk.length > 1 && rows.some((row, i) => isWithoutData(row) && !chunk[i]?.mayBeAbsent);
@@ -174,11 +171,9 @@ function answerOf(settled: PromiseSettledResult<Hex>, chunk: readonly Call[]): A
   }
 }
 
-type Returned = { readonly success: boolean; readonly returnData: Hex };
-
-function decode(data: Hex): readonly Returned[] {
+function decode(data: Hex, calls: number): readonly Returned[] {
   try {
-    return decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data });
+    return decodeAggregate3(data, calls);
   } catch {
     throw new ChainReadError('malformed');
   }

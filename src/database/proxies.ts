@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { getAddress } from 'viem';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 import type { Database } from './client.ts';
 
 /** The factory contract and its chain. The genesis hash separates chains of the same id. */
@@ -48,17 +48,12 @@ async function read(db: Database, { chainId, factory, genesisHash }: ProxyScope)
     .execute();
   const known = new Map<string, Address>();
   const proxies: ResolvedProxy[] = [];
-  for await (const page of inPages(rows, ROWS_PER_STEP)) {
-    for (const { nonce, owner, resolved_block } of page) {
-      const wallet = owner === null ? null : checksummed(owner, known);
-      proxies.push({ nonce, owner: wallet, resolvedBlock: BigInt(resolved_block) });
-    }
+  for await (const { nonce, owner, resolved_block } of inTurns(rows)) {
+    const wallet = owner === null ? null : checksummed(owner, known);
+    proxies.push({ nonce, owner: wallet, resolvedBlock: BigInt(resolved_block) });
   }
   return proxies;
 }
-
-/** Rows per step: their checksums take some milliseconds. */
-const ROWS_PER_STEP = 500;
 
 async function upsert(db: Database, scope: ProxyScope, proxies: readonly ResolvedProxy[]): Promise<void> {
   await sql`

@@ -6,7 +6,7 @@ import { proxyAddress } from '../chain/plans/wallets.ts';
 import type { Reading } from '../chain/reading.ts';
 import { ChainReadError, toChainReadError } from '../chain/rpc/errors.ts';
 import type { Address } from '../shared/ids.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 
 /** The contracts and tokens that are read of a chain. */
 export interface IndexedScope {
@@ -25,7 +25,6 @@ export function isSameChain(scope: string, other: string): boolean {
 const MAX_CREATED = 1_000_000;
 /** The nonce of a contract begins at 1, which creates the implementation behind the proxies. */
 const FIRST_PROXY = 2;
-const ADDRESSES_PER_TURN = 500;
 
 const quantity = z
   .string()
@@ -69,9 +68,7 @@ export function createAccounts(flashLeverage: Address): (createdContracts: numbe
       { length: Math.max(0, createdContracts - 1 - known.length) },
       (_, i) => known.length + i + FIRST_PROXY,
     );
-    for await (const page of inPages(missing, ADDRESSES_PER_TURN)) {
-      known.push(...page.map((nonce) => proxyAddress(flashLeverage, nonce)));
-    }
+    for await (const nonce of inTurns(missing)) known.push(proxyAddress(flashLeverage, nonce));
     return known.slice(0, Math.max(0, createdContracts - 1));
   };
 }

@@ -7,7 +7,7 @@ import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { inPages, letOthersRun } from '../shared/pages.ts';
+import { inTurns, letOthersRun } from '../shared/pages.ts';
 import { loggedError } from '../shared/scrub.ts';
 import type { SnapshotListener, SnapshotReader } from '../snapshot/types.ts';
 
@@ -37,8 +37,6 @@ export interface Composition {
 
 /** Chains up to this size are composed at once, in a few milliseconds, by the first request that needs a version. */
 const AT_ONCE_MARKETS = 100;
-/** A page is composed in some milliseconds. */
-const MARKETS_PER_PAGE = 50;
 
 /**
  * Compose each chain once per version of its facts, and again when it changes with time alone (a maturity, the end of a
@@ -148,9 +146,7 @@ export function createComposition(deps: CompositionDeps): Composition {
 
 async function composeInPages(chain: Chain, facts: ChainFacts, params: ComposeParams): Promise<ComposedChain> {
   const composing = beginComposition(chain, facts, params);
-  for await (const page of inPages(chain.markets, MARKETS_PER_PAGE)) {
-    for (const market of page) composing.add(market);
-  }
+  for await (const market of inTurns(chain.markets)) composing.add(market);
   return composing.finish();
 }
 

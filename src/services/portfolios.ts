@@ -23,7 +23,7 @@ import type { Decimal } from '../shared/decimal.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 import { loggedError } from '../shared/scrub.ts';
 import { createStaleIfError } from '../shared/stale-if-error.ts';
 import { systemTimers, type Timers } from '../shared/timers.ts';
@@ -53,8 +53,6 @@ export interface PortfoliosDeps {
 
 /** Wallets per chain reading: two requests each, and some thousand positions in memory. */
 export const WALLETS_PER_PAGE = 500;
-/** Wallets composed or summed at once, in some milliseconds; other requests run in between. */
-const WALLETS_PER_STEP = 2;
 /** Longer than a usual reading. After this time a caller gets the older report, marked as stale. */
 const WAIT_MS = 5_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
@@ -102,7 +100,7 @@ export function createPortfolios(deps: PortfoliosDeps): OpsPort {
     aggregate: async (reports, filter) => {
       const sums = beginAggregates(reports, filter);
       for (const { rows } of reports) {
-        for await (const page of inPages(rows, WALLETS_PER_STEP)) page.forEach(sums.add);
+        for await (const wallet of inTurns(rows)) sums.add(wallet);
       }
       return sums.finish();
     },
@@ -192,16 +190,14 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
       if (!OWN_FAILURES.includes(reason)) throw new ChainReadError(reason);
     }
     asOfMs ??= Number(reading.block.timestamp) * 1_000;
-    for await (const step of inPages(page, WALLETS_PER_STEP)) {
-      for (const { wallet, rows: registered } of step) {
-        const holdings = values.get(wallet);
-        const entry = holdings
-          ? composer.compose(holdings, registered, partSales.get(wallet.toLowerCase()))
-          : failed(chainId, wallet, failures.get(wallet) ?? 'missing');
-        entries.push(entry);
-        addCounts(counts, entry);
-        if (!isFailed(entry)) rows.push({ portfolio: entry, rows: rowsOfWallet(entry) });
-      }
+    for await (const { wallet, rows: registered } of inTurns(page)) {
+      const holdings = values.get(wallet);
+      const entry = holdings
+        ? composer.compose(holdings, registered, partSales.get(wallet.toLowerCase()))
+        : failed(chainId, wallet, failures.get(wallet) ?? 'missing');
+      entries.push(entry);
+      addCounts(counts, entry);
+      if (!isFailed(entry)) rows.push({ portfolio: entry, rows: rowsOfWallet(entry) });
     }
   }
   composer.logFailures();
@@ -218,11 +214,9 @@ async function readReport(deps: PortfoliosDeps, { chain, reader }: OnChain): Pro
   await remembering(deps, async () => {
     const found: Drift[] = [];
     const sample = beginSample(report);
-    for await (const page of inPages(entries, WALLETS_PER_STEP)) {
-      for (const entry of page) {
-        found.push(...driftOf(entry));
-        sample.add(entry);
-      }
+    for await (const entry of inTurns(entries)) {
+      found.push(...driftOf(entry));
+      sample.add(entry);
     }
     // A wallet that could not be read keeps its disagreements.
     const unread = entries.filter(isFailed).map(({ wallet }) => wallet);

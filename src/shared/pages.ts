@@ -3,10 +3,21 @@ export function letOthersRun(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/**
- * Iterate over items in pages, and let waiting requests run in between. A page should take some milliseconds, because it
- * blocks the event loop.
- */
+/** How long long work may block the event loop at once, ms. */
+const TURN_MS = 4;
+
+/** Iterate over the items of long work, and let waiting requests run each time it has taken some milliseconds. */
+export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
+  let sinceMs = performance.now();
+  for (const item of items) {
+    yield item;
+    if (performance.now() - sinceMs < TURN_MS) continue;
+    await letOthersRun();
+    sinceMs = performance.now();
+  }
+}
+
+/** Iterate over items in pages, and let waiting requests run in between: for work whose items are taken together. */
 export async function* inPages<T>(items: Iterable<T>, size: number): AsyncGenerator<readonly T[], void, void> {
   let page: T[] = [];
   for (const item of items) {

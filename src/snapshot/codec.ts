@@ -1,7 +1,7 @@
 import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../domain/facts.ts';
 import { compacted, Decimal } from '../shared/decimal.ts';
 import { isRecord } from '../shared/input/record.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 import { readFact, readFailure } from './fact-schemas.ts';
 
 /**
@@ -83,12 +83,9 @@ export function decode(text: string): unknown {
   return untag(json as Json);
 }
 
-/** A page is encoded or decoded in some milliseconds, so that other requests run in between. */
-export const ITEMS_PER_PAGE = 50;
-
 /**
  * Encode one group's state in parts of one JSON text. Every item is on a line of its own, so that the text can be decoded in
- * pages.
+ * parts.
  */
 export function* encodeGroup(group: FactGroup, { items, failures, ...times }: GroupState<unknown>): Generator<string> {
   yield `${encode({ v: CODEC_VERSION, group }).slice(0, -1)},"items":`;
@@ -109,20 +106,18 @@ function* encodeMap(map: ReadonlyMap<string, unknown>): Generator<string> {
 }
 
 /**
- * Decode and check the output of `encodeGroup` in pages of items. A text without line breaks is decoded in one piece.
+ * Decode and check the output of `encodeGroup` item by item, with other work in between. A text without line breaks is decoded in one piece.
  * @throws CodecError naming the fault
  */
 export async function decodeGroup<G extends FactGroup>(group: G, text: string): Promise<GroupState<FactGroups[G]>> {
   /** The JSON text with its maps of items and failures left empty. */
   let frame = '';
   const maps: [string, unknown][][] = [];
-  for await (const page of inPages(text.split('\n'), ITEMS_PER_PAGE)) {
-    for (const line of page) {
-      if (line.startsWith(ITEM)) maps.at(-1)?.push(entryOf(line));
-      else {
-        frame += line;
-        maps.push([]);
-      }
+  for await (const line of inTurns(text.split('\n'))) {
+    if (line.startsWith(ITEM)) maps.at(-1)?.push(entryOf(line));
+    else {
+      frame += line;
+      maps.push([]);
     }
   }
   const { items, failures, ...times } = asGroup(group, decode(frame));

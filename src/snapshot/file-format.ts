@@ -1,29 +1,33 @@
 import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { type ChainFacts, emptyGroup, FACT_GROUPS } from '../domain/facts.ts';
 import { isRecord } from '../shared/input/record.ts';
-import { inPages } from '../shared/pages.ts';
-import {
-  asGroup,
-  CODEC_VERSION,
-  CodecError,
-  CodecVersionError,
-  decode,
-  encode,
-  encodeGroup,
-  ITEMS_PER_PAGE,
-} from './codec.ts';
+import { inTurns } from '../shared/pages.ts';
+import { asGroup, CODEC_VERSION, CodecError, CodecVersionError, decode, encode, encodeGroup } from './codec.ts';
 
-/** Format the facts of all chains as the parts of one file: a line with version and checksum, then the body. */
-export async function fileOf(all: readonly ChainFacts[]): Promise<readonly string[]> {
+/** Characters of a part that is written at once. */
+const PART_LENGTH = 65_536;
+
+/** Write the facts of all chains into an empty file: a line with version and checksum, then the body. */
+export async function writeFacts(file: FileHandle, all: readonly ChainFacts[]): Promise<void> {
   const hash = createHash('sha256');
-  const body: string[] = [];
-  for await (const page of inPages(piecesOf(all), ITEMS_PER_PAGE)) {
-    const text = page.join('');
+  const headOf = (sha256: string) => `${encode({ v: CODEC_VERSION, sha256 })}\n`;
+  let part = '';
+  const write = () => {
+    const text = part;
+    part = '';
     hash.update(text);
-    body.push(text);
+    return file.appendFile(text);
+  };
+  await file.appendFile(headOf('0'.repeat(64)));
+  for await (const piece of inTurns(piecesOf(all))) {
+    part += piece;
+    if (part.length >= PART_LENGTH) await write();
   }
-  const head = encode({ v: CODEC_VERSION, sha256: hash.digest('hex') });
-  return [`${head}\n`, ...body, '\n'];
+  await write();
+  await file.appendFile('\n');
+  // In place of the zeros.
+  await file.write(headOf(hash.digest('hex')), 0);
 }
 
 /**

@@ -1,12 +1,12 @@
 import { mkdir, open, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { FACT_GROUPS } from '../domain/facts.ts';
+import { type ChainFacts, FACT_GROUPS } from '../domain/facts.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { CodecError } from './codec.ts';
-import { fileOf, parseFile } from './file-format.ts';
+import { parseFile, writeFacts } from './file-format.ts';
 import { type FileLock, lockFile, SnapshotFileInUseError } from './file-lock.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
@@ -52,7 +52,7 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     dirty = false;
     try {
       // Facts are immutable: publishes during the write are in the next one.
-      await writeAtomically(await file(), await fileOf(local.chainIds().map(local.facts)));
+      await writeAtomically(await file(), local.chainIds().map(local.facts));
       if (failing) logger.info({ path }, 'snapshot file written again');
       failing = false;
     } catch (error) {
@@ -148,13 +148,13 @@ async function readIfThere(path: string, logger: Logger): Promise<string | null>
 }
 
 /** Write a temporary file, sync it and rename it over the old one, so that a reader sees the old file or the new one. */
-async function writeAtomically(path: string, parts: readonly string[]): Promise<void> {
+async function writeAtomically(path: string, facts: readonly ChainFacts[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const file = await open(temporary, 'w', 0o600);
     try {
-      for (const part of parts) await file.appendFile(part);
+      await writeFacts(file, facts);
       await file.sync();
     } finally {
       await file.close();

@@ -4,8 +4,8 @@ import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { inPages } from '../shared/pages.ts';
-import { CodecVersionError, decodeGroup, encodeGroup, ITEMS_PER_PAGE } from './codec.ts';
+import { inTurns } from '../shared/pages.ts';
+import { CodecVersionError, decodeGroup, encodeGroup } from './codec.ts';
 import type { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, retain, uniteGroups, withGroups } from './merge.ts';
 import type { RemoteFacts, RemoteGroup, RemoteGroupWrite } from './redis-remote.ts';
@@ -215,7 +215,7 @@ function knowsMore(ours: GroupState<unknown>, theirs: GroupState<unknown>, nowMs
 }
 
 async function textOf(group: FactGroup, state: GroupState<unknown>): Promise<string> {
-  const pages: string[] = [];
-  for await (const page of inPages(encodeGroup(group, state), ITEMS_PER_PAGE)) pages.push(page.join(''));
-  return pages.join('');
+  const parts: string[] = [];
+  for await (const part of inTurns(encodeGroup(group, state))) parts.push(part);
+  return parts.join('');
 }

@@ -12,7 +12,7 @@ import { ratio, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { Beside, BorrowRateSample, PricedMarket, RecordMarkets, RecordSamples, Warmer } from './types.ts';
 
@@ -88,11 +88,8 @@ export function createLendingStateWarmer(
       ]);
       await snapshot.publishAll(chainId, { oracle: oracle.publication, lendingState: lending.publication });
       const reports = [reportOrThrow(lending.outcome), reportOrThrow(oracle.outcome)];
-      const samples: BorrowRateSample[] = [];
-      for await (const page of inPages((await reading).lending.values, MARKETS_PER_PAGE)) {
-        samples.push(...page.map(sampleOf));
-      }
-      await beside(record(samples, pricedOf(markets, await reading)));
+      const { samples, priced } = await samplesOf(markets, await reading);
+      await beside(record(samples, priced));
       return sumReports(reports);
     },
   };
@@ -109,34 +106,35 @@ function withDates(fresh: OraclePrice, lastGood: OraclePrice | undefined): Oracl
   return { ...fresh, feeds: fresh.feeds.map((feed) => creditedFeed(feed, known.get(feed.address))) };
 }
 
-/** A page of samples takes some milliseconds. */
-const MARKETS_PER_PAGE = 100;
+/** Make the history samples of measured states, and price and rate of each market of which both were read. */
+async function samplesOf(markets: readonly Market[], { lending, oracle }: LendingReading) {
+  const samples: BorrowRateSample[] = [];
+  const priced = new Map<MarketId, PricedMarket>();
+  for await (const { id, oracle: address } of inTurns(markets)) {
+    const state = lending.values.get(id);
+    if (!state) continue;
+    const borrowRate = borrowRateNow(state);
+    const sample = sampleOf(id, state, borrowRate);
+    samples.push(sample);
+    const price = oracle.values.get(address)?.price;
+    if (price !== undefined) priced.set(id, { atMs: sample.atMs, price, borrowRate });
+  }
+  return { samples, priced };
+}
 
 /** Make the history sample of one measured state, accrued to its block. */
-function sampleOf([marketId, state]: readonly [MarketId, LendingState]): BorrowRateSample {
+function sampleOf(marketId: MarketId, state: LendingState, borrowRate: bigint): BorrowRateSample {
   const { totalSupplyAssets, totalBorrowAssets } = accrue(state);
   return {
     marketId,
     atMs: Number(state.blockTimestamp) * 1_000,
-    borrowApy: borrowApyPctFromRate(borrowRateNow(state)).shiftedBy(-2),
+    borrowApy: borrowApyPctFromRate(borrowRate).shiftedBy(-2),
     // Utilization of an unsupplied market is 0, as in the protocol.
     utilization: totalSupplyAssets === 0n ? ZERO : ratio(totalBorrowAssets, totalSupplyAssets),
     supplyAssets: totalSupplyAssets,
     borrowAssets: totalBorrowAssets,
     liquidityAssets: totalSupplyAssets - totalBorrowAssets,
   };
-}
-
-/** Price and rate of each market of which both were read. */
-function pricedOf(markets: readonly Market[], { lending, oracle }: LendingReading): Map<MarketId, PricedMarket> {
-  return new Map(
-    markets.flatMap(({ id, oracle: address }) => {
-      const state = lending.values.get(id);
-      const price = oracle.values.get(address)?.price;
-      if (!state || price === undefined) return [];
-      return [[id, { atMs: Number(state.blockTimestamp) * 1_000, price, borrowRate: borrowRateNow(state) }] as const];
-    }),
-  );
 }
 
 /**

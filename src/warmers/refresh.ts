@@ -12,7 +12,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
-import { inPages } from '../shared/pages.ts';
+import { inTurns } from '../shared/pages.ts';
 import type { Publication, SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
 import type { RunReport } from './types.ts';
 
@@ -91,9 +91,6 @@ export function reportOrThrow(outcome: Measured<FactGroup>['outcome']): RunRepor
   return outcome.report;
 }
 
-/** A page of items is checked in some milliseconds. */
-const ITEMS_PER_PAGE = 200;
-
 /**
  * The reading half of `refreshGroup`, for warmers that publish several groups at once.
  * @throws the signal's reason
@@ -143,7 +140,7 @@ export async function measureGroup<G extends FactGroup>(
       items.set(key, { value: combined, asOfMs, source: itsSource });
     }
   };
-  for await (const page of inPages(keys, ITEMS_PER_PAGE)) page.forEach(take);
+  for await (const key of inTurns(keys)) take(key);
   signal.throwIfAborted();
   return {
     publication: { attemptedAtMs, items, failures },

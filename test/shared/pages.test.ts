@@ -1,11 +1,51 @@
-import { describe, expect, test } from 'vitest';
-import { inPages } from '../../src/shared/pages.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { inPages, inTurns } from '../../src/shared/pages.ts';
 
 async function pagesOf<T>(items: Iterable<T>, size: number): Promise<(readonly T[])[]> {
   const pages: (readonly T[])[] = [];
   for await (const page of inPages(items, size)) pages.push(page);
   return pages;
 }
+
+const failing = function* () {
+  yield 1;
+  throw new RangeError('two');
+};
+
+describe('inTurns', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** Process 1 to 4, each of which takes so long, beside one request; returns what happened in which order. */
+  async function eventsOf(msPerItem: number): Promise<readonly unknown[]> {
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const events: unknown[] = [];
+    setImmediate(() => events.push('request'));
+    for await (const item of inTurns(new Set([1, 2, 3, 4]))) {
+      events.push(item);
+      nowMs += msPerItem;
+    }
+    return events;
+  }
+
+  test('default: short work is done in one turn', async () => {
+    expect(await eventsOf(0.9)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('behavior: waiting work runs as soon as some milliseconds have passed', async () => {
+    expect(await eventsOf(2)).toEqual([1, 2, 'request', 3, 4]);
+    expect(await eventsOf(50)).toEqual([1, 'request', 2, 3, 4]);
+  });
+
+  test('error: an exception of the source ends it', async () => {
+    const seen: number[] = [];
+    const run = async () => {
+      for await (const item of inTurns(failing())) seen.push(item);
+    };
+    await expect(run()).rejects.toBeInstanceOf(RangeError);
+    expect(seen).toEqual([1]);
+  });
+});
 
 describe('inPages', () => {
   test.each([
@@ -37,10 +77,6 @@ describe('inPages', () => {
   });
 
   test('error: an exception of the source ends it', async () => {
-    const failing = function* () {
-      yield 1;
-      throw new RangeError('two');
-    };
     await expect(pagesOf(failing(), 5)).rejects.toBeInstanceOf(RangeError);
   });
 });

@@ -1,5 +1,6 @@
-import { type AbiEvent, decodeEventLog, getAddress, toEventSelector } from 'viem';
+import { getAddress } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
+import { eventDecoder } from '../../abi/events.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi, morphoCreationAbi, morphoLiquidationAbi } from '../../abi/morpho-blue.ts';
 import type { RecordedLog } from '../../domain/history/types.ts';
@@ -8,9 +9,9 @@ import { ChainReadError } from '../rpc/errors.ts';
 import type { LogSources } from './filters.ts';
 import type { NodeLog } from './schema.ts';
 
-const MORPHO_ABI = [...morphoBlueAbi, ...morphoLiquidationAbi, ...morphoCreationAbi] as const;
-
-const [morphoEvent, productEvent, tokenEvent] = [eventsOf(MORPHO_ABI), eventsOf(flashLeverageAbi), eventsOf(erc20Abi)];
+const morphoEvent = eventDecoder([...morphoBlueAbi, ...morphoLiquidationAbi, ...morphoCreationAbi]);
+const productEvent = eventDecoder(flashLeverageAbi);
+const tokenEvent = eventDecoder(erc20Abi);
 
 type Content = Omit<RecordedLog, 'blockNumber' | 'blockHash' | 'atMs' | 'txHash' | 'logIndex'>;
 
@@ -47,14 +48,13 @@ export function decodeLog(log: NodeLog, atMs: number, sources: LogSources): Reco
 function contentOf(log: NodeLog, { morphoBlue, flashLeverage }: LogSources): Content | null {
   if (log.address === morphoBlue.toLowerCase()) return morphoContent(log);
   if (log.address === flashLeverage.toLowerCase()) return productContent(log);
-  const { args } = decoded(() => decodeEventLog({ abi: tokenEvent(log), ...raw(log) }));
-  const { from, to, value } = args;
+  const { from, to, value } = decoded(tokenEvent, log).args;
   if (value === 0n) return null;
   return { ...NOTHING, event: 'Transfer', token: getAddress(log.address), sender: from, receiver: to, assets: value };
 }
 
 function morphoContent(log: NodeLog): Content {
-  const { eventName, args } = decoded(() => decodeEventLog({ abi: morphoEvent(log), ...raw(log) }));
+  const { eventName, args } = decoded(morphoEvent, log);
   const marketId = args.id.toLowerCase() as MarketId;
   if (eventName === 'Liquidate') {
     return {
@@ -78,7 +78,7 @@ function morphoContent(log: NodeLog): Content {
 }
 
 function productContent(log: NodeLog): Content | null {
-  const { eventName, args } = decoded(() => decodeEventLog({ abi: productEvent(log), ...raw(log) }));
+  const { eventName, args } = decoded(productEvent, log);
   if (!('positionId' in args) || args.positionId > MAX_INDEX) return null;
   const of = (event: Content['event'], amounts: Partial<Content>): Content => ({
     ...NOTHING,
@@ -105,21 +105,8 @@ function productContent(log: NodeLog): Content | null {
   }
 }
 
-/** Find the event of a log in an ABI. The decoder would hash the signature of every event before it. */
-function eventsOf<const A extends readonly unknown[]>(abi: A): (log: NodeLog) => A {
-  const events = (abi as readonly { readonly type?: string }[]).filter(({ type }) => type === 'event') as AbiEvent[];
-  const known = new Map(events.map((event) => [toEventSelector(event), [event]] as const));
-  return ({ topics: [topic] }) => (topic === undefined ? [] : (known.get(topic) ?? [])) as unknown as A;
-}
-
-function raw({ topics, data }: NodeLog) {
-  return { topics: topics as [NodeLog['topics'][number], ...NodeLog['topics']], data, strict: true } as const;
-}
-
-function decoded<T>(decode: () => T): T {
-  try {
-    return decode();
-  } catch {
-    throw new ChainReadError('malformed');
-  }
+function decoded<T>(decode: (log: NodeLog) => T | undefined, log: NodeLog): T {
+  const event = decode(log);
+  if (event === undefined) throw new ChainReadError('malformed');
+  return event;
 }

@@ -1,7 +1,8 @@
-import { decodeFunctionResult, prepareEncodeFunctionData } from 'viem';
+import { prepareEncodeFunctionData } from 'viem';
 import { encodeFunctionData } from '../../abi/calldata.ts';
 import { irmAbi } from '../../abi/irm.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import { uintAt } from '../../abi/words.ts';
 import type { Market } from '../../catalog/types.ts';
 import type { LendingState } from '../../domain/facts.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -41,9 +42,7 @@ export function foldStored(
 ): readonly Decoded<StoredState>[] {
   return markets.map((_, i) => {
     const row = decoded(results[2 * i], 6, (data) => totalsOf(data, block));
-    const rate = decoded(results[2 * i + 1], 1, (data) =>
-      rateOf(decodeFunctionResult({ abi: irmAbi, functionName: 'rateAtTarget', data })),
-    );
+    const rate = decoded(results[2 * i + 1], 1, rateOf);
     if (!row.ok) return row;
     return rate.ok ? { ok: true, value: { ...row.value, rateAtTarget: rate.value } } : rate;
   });
@@ -68,14 +67,14 @@ export function foldBorrowRates(
   let next = 0;
   return stored.map((state) => {
     if (!state.ok) return state;
-    const rate = decoded(results[next++], 1, (data) => rateOf(BigInt(data)));
+    const rate = decoded(results[next++], 1, rateOf);
     return rate.ok ? { ok: true, value: { ...state.value, borrowRate: rate.value } } : rate;
   });
 }
 
 function totalsOf(data: `0x${string}`, block: BlockRef) {
-  const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets, totalBorrowShares, lastUpdate, fee] =
-    decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'market', data });
+  const [totalSupplyAssets, totalSupplyShares, totalBorrowAssets] = [uintAt(data, 0), uintAt(data, 1), uintAt(data, 2)];
+  const [totalBorrowShares, lastUpdate, fee] = [uintAt(data, 3), uintAt(data, 4), uintAt(data, 5)];
   if (lastUpdate === 0n) return 'missing';
   if (totalBorrowAssets > totalSupplyAssets || fee > MAX_FEE || lastUpdate > block.timestamp) return 'implausible';
   const { number: blockNumber, timestamp: blockTimestamp } = block;
@@ -83,6 +82,8 @@ function totalsOf(data: `0x${string}`, block: BlockRef) {
   return { ...totals, lastUpdate, fee, blockNumber, blockTimestamp };
 }
 
-function rateOf(rate: bigint) {
-  return rate < 0n || rate > MAX_RATE_PER_SECOND ? 'implausible' : rate;
+/** A negative rate reads as one that is far too high. */
+function rateOf(data: `0x${string}`) {
+  const rate = uintAt(data, 0);
+  return rate > MAX_RATE_PER_SECOND ? 'implausible' : rate;
 }

@@ -2,6 +2,7 @@ import { decodeFunctionResult, zeroAddress } from 'viem';
 import { encodeFunctionData } from '../../abi/calldata.ts';
 import { aggregatorAbi, feedOracleAbi } from '../../abi/feeds.ts';
 import { oracleAbi } from '../../abi/oracle.ts';
+import { addressAt, uintAt } from '../../abi/words.ts';
 import type { OracleFeed } from '../../domain/facts.ts';
 import { feedAt } from '../../domain/market/price-age.ts';
 import type { Address } from '../../shared/ids.ts';
@@ -20,10 +21,7 @@ export interface OracleAnswer {
 
 const FEEDS = ['BASE_FEED_1', 'BASE_FEED_2', 'QUOTE_FEED_1', 'QUOTE_FEED_2'] as const;
 const VAULTS = ['BASE_VAULT', 'QUOTE_VAULT'] as const;
-const VIEWS = [...FEEDS, ...VAULTS].map((functionName) => ({
-  functionName,
-  data: encodeFunctionData({ abi: feedOracleAbi, functionName }),
-}));
+const VIEWS = [...FEEDS, ...VAULTS].map((functionName) => encodeFunctionData({ abi: feedOracleAbi, functionName }));
 const PRICE = encodeFunctionData({ abi: oracleAbi, functionName: 'price' });
 const LATEST_ROUND_DATA = encodeFunctionData({ abi: aggregatorAbi, functionName: 'latestRoundData' });
 const DESCRIPTION = encodeFunctionData({ abi: aggregatorAbi, functionName: 'description' });
@@ -39,7 +37,7 @@ const FEED_GAS = 40_000n;
 /** Plan the first round: the feeds, the vaults and the price of each oracle, seven calls each. */
 export function planOracles(oracles: readonly Address[]): readonly Call[] {
   return oracles.flatMap((to) => [
-    ...VIEWS.map(({ data }) => ({ to, data, gas: VIEW_GAS, mayBeAbsent: true })),
+    ...VIEWS.map((data) => ({ to, data, gas: VIEW_GAS, mayBeAbsent: true })),
     { to, data: PRICE, gas: PRICE_GAS },
   ]);
 }
@@ -55,8 +53,8 @@ export function foldOracles(
       return [
         oracle,
         {
-          feeds: addressesIn(answers.slice(0, FEEDS.length), FEEDS),
-          vaults: addressesIn(answers.slice(FEEDS.length), VAULTS),
+          feeds: addressesIn(answers.slice(0, FEEDS.length)),
+          vaults: addressesIn(answers.slice(FEEDS.length, VIEWS.length)),
           price: decoded(answers.at(-1), 1, priceIn),
         },
       ];
@@ -86,11 +84,7 @@ export function foldFeeds(
 ): ReadonlyMap<Address, FeedAnswer> {
   return new Map(
     feeds.map((address, i) => {
-      const updated = decoded(
-        results[2 * i],
-        5,
-        (data) => decodeFunctionResult({ abi: aggregatorAbi, functionName: 'latestRoundData', data })[3],
-      );
+      const updated = decoded(results[2 * i], 5, (data) => uintAt(data, 3));
       const described = decoded(results[2 * i + 1], undefined, (data) => ({
         text: decodeFunctionResult({ abi: aggregatorAbi, functionName: 'description', data }),
       }));
@@ -101,15 +95,10 @@ export function foldFeeds(
 }
 
 /** An oracle of another kind does not name them. The zero address means none. */
-function addressesIn(
-  answers: readonly CallResult[],
-  names: readonly (typeof VIEWS)[number]['functionName'][],
-): Decoded<readonly Address[]> {
+function addressesIn(answers: readonly CallResult[]): Decoded<readonly Address[]> {
   const found = new Set<Address>();
-  for (const [i, functionName] of names.entries()) {
-    const one = decoded(answers[i], 1, (data) => ({
-      address: decodeFunctionResult({ abi: feedOracleAbi, functionName, data }),
-    }));
+  for (const answer of answers) {
+    const one = decoded(answer, 1, (data) => ({ address: addressAt(data, 0) }));
     if (!one.ok) return one;
     if (one.value.address !== zeroAddress) found.add(one.value.address);
   }

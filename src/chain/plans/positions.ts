@@ -2,6 +2,7 @@ import { decodeFunctionResult, prepareEncodeFunctionData, size } from 'viem';
 import { encodeFunctionData } from '../../abi/calldata.ts';
 import { flashLeverageAbi, userProxyAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
+import { uintAt } from '../../abi/words.ts';
 import type { FailureReason } from '../../domain/facts.ts';
 import type { HeldPosition, HeldStock, WalletHoldings } from '../../domain/position/types.ts';
 import { MAX_WALLET_POSITIONS } from '../../shared/contract/list-bounds.ts';
@@ -141,10 +142,7 @@ function decodeArray(result: CallResult | undefined): Decoded<PositionArray> {
 }
 
 function decodeAmounts(result: CallResult | undefined): Decoded<Amounts> {
-  return decoded(result, undefined, (data) => {
-    const [, borrowShares, collateral] = decodeFunctionResult({ abi: morphoBlueAbi, functionName: 'position', data });
-    return { collateral, borrowShares };
-  });
+  return decoded(result, 3, (data) => ({ borrowShares: uintAt(data, 1), collateral: uintAt(data, 2) }));
 }
 
 /** The authorized routers; `undefined` = one of the answers is not known. */

@@ -17,7 +17,7 @@ import type { DriftFilterInput, PortfolioFilter, PortfolioOrderInput } from '../
 import { BadRequestError, NotFoundError, NotReadyError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
-import { inPages } from '../../shared/pages.ts';
+import { inTurns } from '../../shared/pages.ts';
 import { ageOf, momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';
@@ -104,9 +104,6 @@ async function readReport({ chainId }: { readonly chainId: ChainId }, ctx: AppCo
   return { ...served, staleAfterSec: stamp.staleAfterSec, stale, degraded: served.failure !== null };
 }
 
-/** Rendered in some milliseconds: other requests run between. */
-const WALLETS_PER_STEP = 20;
-
 /** Render a page of the wallets of a report as the v1 contract shows them. @throws BadRequestError */
 export async function listDocuments(
   served: ServedReport,
@@ -115,9 +112,7 @@ export async function listDocuments(
 ): Promise<OpsPage<PortfolioDocument>> {
   const listed = pageOfEntries(served.report, pageOfArgs(args, Math.min(ctx.maxPageSize, MAX_PAGE_SIZE)));
   const edges: { cursor: string; node: PortfolioDocument }[] = [];
-  for await (const step of inPages(listed.edges, WALLETS_PER_STEP)) {
-    edges.push(...step.map(({ cursor, node }) => ({ cursor, node: renderEntry(node) })));
-  }
+  for await (const { cursor, node } of inTurns(listed.edges)) edges.push({ cursor, node: renderEntry(node) });
   return { ...toPage(edges, listed), asOfMs: served.report.computedAtMs };
 }
 

@@ -1,11 +1,13 @@
-import { parseEventLogs } from 'viem';
 import { erc20Abi } from '../../abi/erc20.ts';
+import { eventDecoder } from '../../abi/events.ts';
 import type { Chain } from '../../catalog/types.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import type { Address } from '../../shared/ids.ts';
 import { lossPct } from '../quote/loss.ts';
 import type { PlannedSwap } from '../types.ts';
 import type { SimulatedLog } from './steps.ts';
+
+const tokenEvent = eventDecoder(erc20Abi);
 
 /** Where the output of a swap arrives. */
 export interface SwapPlace {
@@ -35,15 +37,11 @@ export function fillsOf(
 ): readonly Fill[] {
   const inside = new Set<Address>([user, ...Object.values(chain.contracts)]);
   return places.map(({ swap, executor, callIndex }) => {
-    const transfers = parseEventLogs({
-      abi: erc20Abi,
-      eventName: 'Transfer',
-      logs: (logs[callIndex] ?? []).filter(({ address }) => address === swap.tokenOut.address) as never[],
-    });
-    const received = transfers.reduce(
-      (sum, { args: { from, to, value } }) => (to === executor && !inside.has(from) ? sum + value : sum),
-      0n,
-    );
+    let received = 0n;
+    for (const log of logs[callIndex] ?? []) {
+      const transfer = log.address === swap.tokenOut.address ? tokenEvent(log)?.args : undefined;
+      if (transfer?.to === executor && !inside.has(transfer.from)) received += transfer.value;
+    }
     return { swap, received };
   });
 }

@@ -1,4 +1,5 @@
-import { isAddressEqual, parseEventLogs } from 'viem';
+import { isAddressEqual } from 'viem';
+import { eventDecoder } from '../../abi/events.ts';
 import { flashLeverageAbi } from '../../abi/flash-leverage.ts';
 import { morphoBlueAbi } from '../../abi/morpho-blue.ts';
 import type { Chain, Market } from '../../catalog/types.ts';
@@ -6,6 +7,8 @@ import type { Address } from '../../shared/ids.ts';
 import { type Read, readOf, required } from '../read/reads.ts';
 import { type Fill, fillsOf, type SwapPlace } from './fills.ts';
 import type { SimulatedLog } from './steps.ts';
+
+const morphoEvent = eventDecoder(morphoBlueAbi);
 
 /** Movements to measure in a simulation. */
 export interface Watched {
@@ -70,10 +73,7 @@ function openedPosition(
 ): OpenedPosition {
   const id = required(positions).length - 1;
   const proxy = required(positions?.at(-1)?.userProxy);
-  const events = parseEventLogs({
-    abi: morphoBlueAbi,
-    logs: logs.filter(({ address }) => address === chain.contracts.morphoBlue) as never[],
-  });
+  const events = morphoEvents(chain, logs);
   let [collateral, borrowShares] = [0n, 0n];
   for (const { eventName, args } of events) {
     if (args.id.toLowerCase() !== market.id || args.onBehalf !== proxy) continue;
@@ -87,14 +87,13 @@ function openedPosition(
 
 /** Repaid debt of a position in these logs, loan base units. */
 function repaidIn(chain: Chain, market: Market, proxy: Address, logs: readonly SimulatedLog[]): bigint {
-  const events = parseEventLogs({
-    abi: morphoBlueAbi,
-    eventName: 'Repay',
-    logs: logs.filter(({ address }) => address === chain.contracts.morphoBlue) as never[],
-  });
-  return events.reduce(
-    (sum, { args: { id, onBehalf, assets } }) =>
-      id.toLowerCase() === market.id && isAddressEqual(onBehalf, proxy) ? sum + assets : sum,
-    0n,
-  );
+  return morphoEvents(chain, logs).reduce((sum, { eventName, args: { id, onBehalf, assets } }) => {
+    const isRepaid = eventName === 'Repay' && id.toLowerCase() === market.id && isAddressEqual(onBehalf, proxy);
+    return isRepaid ? sum + assets : sum;
+  }, 0n);
+}
+
+/** The events of the protocol among these logs. */
+function morphoEvents({ contracts }: Chain, logs: readonly SimulatedLog[]) {
+  return logs.flatMap((log) => (log.address === contracts.morphoBlue ? (morphoEvent(log) ?? []) : []));
 }
