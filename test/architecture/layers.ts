@@ -8,7 +8,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   config: ['shared'],
   shared: [],
   catalog: ['shared'],
-  abi: [],
+  abi: ['shared'],
   domain: ['shared', 'catalog'],
   upstreams: ['domain', 'catalog', 'shared', 'abi'],
   chain: ['abi', 'domain', 'catalog', 'shared'],
@@ -55,6 +55,7 @@ export const FEATURE_IMPORTERS = [
   'src/app/core.ts',
   'src/rest/routes/index.ts',
   'src/rest/schemas/status.ts',
+  'src/schema/examples.ts',
   'src/schema/index.ts',
 ];
 
