@@ -5,7 +5,7 @@ import { bounded } from './bounded-step.ts';
 import { createCore } from './core.ts';
 import type { AppDeps } from './deps.ts';
 import { createHourlyReports } from './portfolio-samples.ts';
-import { openOrWithhold, restoreSnapshot } from './start.ts';
+import { openOrWithhold } from './start.ts';
 import { createSurface } from './surface.ts';
 
 export type { AppDeps } from './deps.ts';
@@ -79,7 +79,7 @@ export function createApp(deps: AppDeps): App {
         const waitMs = env.START_WAIT_SEC * 1_000;
         const opening = { logger, timers, waitMs, migrate: env.MIGRATE_ON_START };
         await openOrWithhold(env.DATABASE_URL ?? '', opening, stores.withhold);
-        await restoreSnapshot(snapshot);
+        await snapshot.restore();
         logger.info({ ...snapshot.place() }, 'snapshot restored');
         await Promise.all(catalog.chainIds.map((chainId) => services.caughtUp(chainId)));
         await telemetry.start();

@@ -5,8 +5,6 @@ import { migrateDatabase, requireMigrated } from '../database/migrate.ts';
 import { StartupError } from '../shared/errors.ts';
 import { type Logger, silentLogger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
-import { SnapshotFileInUseError } from '../snapshot/file-lock.ts';
-import type { SnapshotStore } from '../snapshot/types.ts';
 
 /** The service cannot start; the message names the setting to check. */
 export class StartError extends StartupError {
@@ -114,16 +112,6 @@ export async function openDatabase(
       waitedMs += pauseMs;
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
     }
-  }
-}
-
-/** Read the facts from before the start. @throws StartError when another process uses the snapshot file */
-export async function restoreSnapshot(snapshot: Pick<SnapshotStore, 'restore'>): Promise<void> {
-  try {
-    await snapshot.restore();
-  } catch (cause) {
-    if (cause instanceof SnapshotFileInUseError) throw new StartError(`SNAPSHOT_FILE: ${cause.message}`, { cause });
-    throw cause;
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type ChainFacts, FACT_GROUPS } from '../domain/facts.ts';
@@ -7,7 +8,6 @@ import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
 import { CodecError } from './codec.ts';
 import { parseFile, writeFacts } from './file-format.ts';
-import { type FileLock, lockFile, SnapshotFileInUseError } from './file-lock.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { createLocalFacts } from './local.ts';
 import { groupsOf, type KeepItem, mergeGroups, withGroups } from './merge.ts';
@@ -28,8 +28,8 @@ export interface FileSnapshotDeps {
 const GATHER_MS = 1_000;
 
 /**
- * Create a snapshot store of one process that survives restarts in one file. A damaged file or a full disk does not stop it;
- * `restore` throws SnapshotFileInUseError when another process uses the file.
+ * Create a snapshot store of one process that survives restarts in one file. A damaged file or a full disk does not stop it. Of
+ * several processes with one file each writes it whole, and the latest is read: true facts with their ages.
  */
 export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   const { path, clock, timers, logger, gatherMs = GATHER_MS } = deps;
@@ -44,11 +44,9 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
   let dirty = false;
   let failing = false;
   let writing: Promise<void> = Promise.resolve();
-  let lock: FileLock | undefined;
-  let lost = false;
 
   const save = async (): Promise<void> => {
-    if (!dirty || lost || (lock !== undefined && !(await lock.isOurs()))) return;
+    if (!dirty) return;
     dirty = false;
     try {
       // Facts are immutable: publishes during the write are in the next one.
@@ -85,25 +83,9 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
     subscribe: local.subscribe,
     publish: (chainId, group, publication) => publishAll(chainId, { [group]: publication }),
     publishAll,
-    place: () => ({ kind: 'file', ok: !failing && !lost }),
+    place: () => ({ kind: 'file', ok: !failing }),
     restore: async () => {
       const target = await file();
-      try {
-        lock ??= await lockFile({
-          path: target,
-          clock,
-          timers,
-          onWait: () => logger.warn({ path }, 'waiting for the lock of the snapshot file'),
-          onLost: () => {
-            lost = true;
-            logger.error({ path }, 'snapshot file was taken by another process');
-          },
-        });
-      } catch (error) {
-        // A folder without write access does not prevent the start: facts are served from memory.
-        if (error instanceof SnapshotFileInUseError) throw error;
-        logger.warn({ path, error: errorCode(error) }, 'snapshot file cannot be locked');
-      }
       await removeLeftovers(target, clock.now(), logger);
       const text = await readIfThere(target, logger);
       if (text === null) return;
@@ -121,16 +103,11 @@ export function createFileSnapshot(deps: FileSnapshotDeps): SnapshotStore {
       if (scheduled !== null) timers.clearTimeout(scheduled);
       scheduled = null;
       await flush();
-      await lock?.release();
-      lock = undefined;
     },
   };
 }
 
-/**
- * Follow a symbolic link: a rename would replace the link, and leave the disk that it leads to. Processes with other links to
- * the same file see one lock.
- */
+/** Follow a symbolic link: a rename would replace the link, and leave the disk that it leads to. */
 async function targetOf(path: string): Promise<string> {
   const target = await readlink(path).catch(() => null);
   if (target === null) return path;
@@ -150,7 +127,7 @@ async function readIfThere(path: string, logger: Logger): Promise<string | null>
 /** Write a temporary file, sync it and rename it over the old one, so that a reader sees the old file or the new one. */
 async function writeAtomically(path: string, facts: readonly ChainFacts[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, 'w', 0o600);
     try {

@@ -21,8 +21,8 @@ export async function setAside(path: string, error: unknown, nowMs: number): Pro
 }
 
 /**
- * Remove files that were set aside more than a week ago, and incomplete files of killed writers. Call it only while holding
- * the lock of the file.
+ * Remove files that were set aside more than a week ago, and incomplete files of killed writers. A writer whose file is removed
+ * writes it again with the next facts.
  */
 export async function removeLeftovers(path: string, nowMs: number, logger: Logger): Promise<void> {
   const folder = dirname(path);
@@ -33,7 +33,7 @@ export async function removeLeftovers(path: string, nowMs: number, logger: Logge
     const suffix = name.slice(prefix.length);
     const setAsideMs = timeOf(suffix);
     const isOld = setAsideMs !== null && nowMs - setAsideMs > RETENTION_MS;
-    if (!isOld && !/^\d+\.tmp$/.test(suffix)) continue;
+    if (!isOld && !/^[\w-]+\.tmp$/.test(suffix)) continue;
     await rm(join(folder, name), { force: true }).catch(() => {});
     logger.info({ path: join(folder, name) }, 'leftover of the snapshot file removed');
   }

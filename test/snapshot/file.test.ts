@@ -42,8 +42,7 @@ const rewrite = async (change: (chain: Json) => void): Promise<void> => {
   const sha256 = createHash('sha256').update(body).digest('hex');
   await writeFile(path, `${JSON.stringify({ ...JSON.parse(head), sha256 })}\n${body}\n`);
 };
-const asides = async (): Promise<readonly string[]> =>
-  (await readdir(join(folder, 'data'))).filter((name) => !name.endsWith('.lock'));
+const asides = (): Promise<readonly string[]> => readdir(join(folder, 'data'));
 const saved = async (): Promise<void> => {
   const store = open();
   await store.publish(1, 'price', publication(10, { a: price('2', 10), b: price('3', 10) }));
@@ -133,11 +132,11 @@ describe('createFileSnapshot', () => {
     expect(logger.messages).toEqual([]);
   });
 
-  test('behavior: starts where neither lock nor file can be created, and reports it', async () => {
+  test('behavior: starts where the file cannot be read, and reports it', async () => {
     await writeFile(join(folder, 'data'), 'a file where the folder should be');
     const store = open();
     await store.restore();
-    expect(logger.messages).toEqual(['snapshot file cannot be locked', 'snapshot file cannot be read']);
+    expect(logger.messages).toEqual(['snapshot file cannot be read']);
     await store.close();
   });
 
@@ -309,6 +308,21 @@ describe('writing', () => {
     expect(logger.messages).toEqual(['snapshot file cannot be written', 'snapshot file written again']);
     expect(store.place().ok).toBe(true);
     expect(await readdir(join(folder, 'data'))).toEqual(['snapshot.json']);
+  });
+
+  test('behavior: of two processes with one file the file is always whole, and the latest one that wrote is read', async () => {
+    const [first, second] = [open(), open()];
+    for (let at = 1; at <= 20; at++) {
+      await Promise.all([
+        first.publish(1, 'price', publication(at, { a: price('2', at) })),
+        second.publish(1, 'price', publication(at, { a: price('3', at) })),
+      ]);
+      await Promise.all([first.close(), second.close()]);
+      const reader = open();
+      await reader.restore();
+      expect(reader.facts(1).groups.price.items.get('a')?.asOfMs).toBe(at);
+    }
+    expect([await readdir(join(folder, 'data')), logger.messages]).toEqual([['snapshot.json'], []]);
   });
 
   test('behavior: does not restore items that left the catalog', async () => {

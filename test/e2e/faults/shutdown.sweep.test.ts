@@ -205,7 +205,6 @@ describe('restart', () => {
     const service = await cluster.spawn();
     expect(service.log.join('\n')).toContain('snapshot file set aside');
     await untilReady(service);
-    await expect(cluster.launch()).rejects.toThrow(`SNAPSHOT_FILE: ${file} is in use by process ${service.child.pid}`);
     expect(await service.end('SIGTERM')).toBe(0);
   });
 });
