@@ -9,25 +9,36 @@ export interface RedisFault {
   readonly detail: string;
 }
 
-/** How the replies and errors of servers and sentinels begin, or a text in them. Older servers wrap them in others. */
+/** The code with which an error reply of Redis begins. */
+const BY_CODE: Readonly<Record<string, RedisFaultReason>> = {
+  WRONGPASS: 'wrong_password',
+  NOAUTH: 'wrong_password',
+  NOPERM: 'no_permission',
+  READONLY: 'not_primary',
+  MASTERDOWN: 'primary_down',
+  NOREPLICAS: 'too_few_replicas',
+  OOM: 'memory_full',
+  MISCONF: 'cannot_save',
+  LOADING: 'loading',
+  DENIED: 'protected_mode',
+  CLUSTERDOWN: 'cluster_down',
+  MOVED: 'wrong_mode',
+  ASK: 'wrong_mode',
+  CROSSSLOT: 'wrong_mode',
+  BUSY: 'busy',
+  ETIMEDOUT: 'timeout',
+};
+/** Texts of replies with the code ERR, and of errors of the driver. */
 const BY_TEXT: readonly (readonly [pattern: RegExp, reason: RedisFaultReason])[] = [
-  [/\bWRONGPASS\b|\bNOAUTH\b|invalid password|without any password configured/i, 'wrong_password'],
-  [/\bNOPERM\b|can't run this command|no permissions/i, 'no_permission'],
+  [/invalid password|without any password configured/i, 'wrong_password'],
+  // Of a command within a script.
+  [/can't run this command|no permissions/i, 'no_permission'],
   [/No such master/i, 'unknown_primary'],
-  [/\bREADONLY\b/, 'not_primary'],
-  [/\bMASTERDOWN\b/, 'primary_down'],
-  [/\bNOREPLICAS\b/, 'too_few_replicas'],
-  [/\bOOM\b/, 'memory_full'],
-  [/\bMISCONF\b/, 'cannot_save'],
-  [/\bLOADING\b/, 'loading'],
-  [/\bDENIED\b/, 'protected_mode'],
   [/max number of clients/i, 'too_many_clients'],
-  [/\bCLUSTERDOWN\b/, 'cluster_down'],
-  [/\bMOVED\b|\bASK\b|\bCROSSSLOT\b|cluster support disabled|Too many Cluster redirections/, 'wrong_mode'],
+  [/cluster support disabled|Too many Cluster redirections/, 'wrong_mode'],
   [/unknown command '?`?(set|sentinel|cluster)\b/i, 'wrong_mode'],
   [/unknown command/i, 'no_permission'],
-  [/\bBUSY\b/, 'busy'],
-  [/timed? ?out|ETIMEDOUT/i, 'timeout'],
+  [/timed? ?out/i, 'timeout'],
 ];
 const TLS = /^(ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
 const MAX_DETAIL_CHARS = 160;
@@ -41,7 +52,8 @@ export function redisFaultOf(error: unknown): RedisFault {
     (code !== undefined && TLS.test(code)) || /certificate|before secure TLS|wrong version number/i.test(text);
   const said = code ?? text;
   if (isTls) return { reason: certificateFaultOf(code ?? '') ?? 'tls', detail: detailOf(said) };
-  const [, reason] = BY_TEXT.find(([pattern]) => pattern.test(text) || pattern.test(code ?? '')) ?? [];
+  const [, replied = ''] = /^-?([A-Z]+)\b/.exec(text) ?? [];
+  const reason = BY_CODE[code ?? ''] ?? BY_CODE[replied] ?? BY_TEXT.find(([pattern]) => pattern.test(text))?.[1];
   return { reason: reason ?? (cause instanceof ReplyError ? 'refused' : 'unreachable'), detail: detailOf(said) };
 }
 
