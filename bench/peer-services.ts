@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { budgetsOf } from '../src/app/settings.ts';
+import { budgetsOf } from '../src/app/freshness-budgets.ts';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import { createConfig } from '../src/config/config.ts';
 import { type AppContext, createContext } from '../src/resolvers/common/context.ts';

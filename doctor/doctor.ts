@@ -1,5 +1,5 @@
 import { getAddress } from 'viem';
-import { providersOf } from '../src/app/settings.ts';
+import { providersOf } from '../src/app/provider-settings.ts';
 import {
   type Catalog,
   CatalogError,

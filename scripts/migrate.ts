@@ -1,4 +1,4 @@
-import { openDatabase } from '../src/app/start.ts';
+import { openDatabase } from '../src/app/open-database.ts';
 import { parseEnv } from '../src/config/config.ts';
 import { runMigrateCli } from '../src/database/cli.ts';
 import { inspectSchema } from '../src/database/migrate.ts';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { App } from './app/index.ts';
+import type { App } from './app/start-and-stop.ts';
 import type { Env } from './config/env.ts';
 import { StartupError } from './shared/errors.ts';
 import { logConsole, logProcessWarnings } from './telemetry/console.ts';
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
     tracing = await startConfiguredTracing(env);
     if (local) say('Starting the service.');
     const [{ createApp }, { systemClock }, { systemTimers }] = await Promise.all([
-      import('./app/index.ts'),
+      import('./app/start-and-stop.ts'),
       import('./shared/clock.ts'),
       import('./shared/timers.ts'),
     ]);

@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { pino } from 'pino';
-import { createApp } from '../../src/app/index.ts';
+import { createApp } from '../../src/app/start-and-stop.ts';
 import { createConfig } from '../../src/config/config.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { systemTimers } from '../../src/shared/timers.ts';

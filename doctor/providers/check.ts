@@ -1,4 +1,4 @@
-import { cadencesOf } from '../../src/app/settings.ts';
+import { cadencesOf } from '../../src/app/cadences.ts';
 import type { Catalog } from '../../src/catalog/types.ts';
 import type { ProviderConfig } from '../../src/upstreams/config.ts';
 import { UpstreamError } from '../../src/upstreams/errors.ts';

@@ -21,7 +21,7 @@ import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { Quota, Upstreams } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';
 import type { FeatureHealth } from './feature.ts';
-import { formatIndexer } from './history/indexer-health.ts';
+import { formatIndexer } from './indexer-health.ts';
 import { formatNodes, type NodesOf } from './nodes.ts';
 import { degradedParts, formatProvider, formatQuota, knownProviders } from './providers.ts';
 import type { DatabasesStatus } from './stores.ts';

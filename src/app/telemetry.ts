@@ -8,7 +8,7 @@ import type { Logger } from '../shared/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { listenForMetrics } from '../telemetry/metrics-server.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { providersOf } from './settings.ts';
+import { providersOf } from './provider-settings.ts';
 
 export interface TelemetryDeps {
   readonly config: Config;

@@ -6,6 +6,7 @@ import { NAMES } from '../shared/names.ts';
 import type { BuilderDeps } from './deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import { formatAmount, instructionsOf } from './messages.ts';
+import { planExpiry } from './plan-expiry.ts';
 import { type Fill, filledSwap } from './simulate/fills.ts';
 import type { ObservedOutcome } from './simulate/outcome.ts';
 import type { Overrides } from './simulate/steps.ts';
@@ -88,8 +89,6 @@ export interface Completed {
   readonly gasUsed?: bigint | undefined;
 }
 
-const MAX_LIFE_MS = 60_000;
-
 /**
  * Simulate calls, compare the outcome with the plan, and list the issues and steps before signing. A preview is concluded from the
  * plan alone.
@@ -112,7 +111,7 @@ export async function complete<
     ...draft.issues,
     ...(lacking ? [unsimulatedIssue(draft, lacking)] : []),
   ];
-  const expiresAtMs = Math.min(deps.clock.now() + MAX_LIFE_MS, ...swaps.map(({ quote }) => quote.expiresAtMs));
+  const expiresAtMs = planExpiry(deps.clock.now(), swaps);
   const completed = { user, swaps, slippage, issues, expiresAtMs, signingUrl: signingUrlOf(deps.appUrl, draft) };
   const { what, approvals, calls } = draft;
   const counts = { what, approvals: approvals.length, calls: calls.length };

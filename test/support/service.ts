@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorld, type World } from '../../devnet/index.ts';
 import type { DeploymentSettings } from '../../devnet/seed/deployment.ts';
-import { type App, createApp } from '../../src/app/index.ts';
+import { type App, createApp } from '../../src/app/start-and-stop.ts';
 import { createConfig } from '../../src/config/config.ts';
 import type { Logger } from '../../src/shared/logger.ts';
 import { silentLogger } from '../../src/shared/logger.ts';

@@ -4,7 +4,7 @@ import { providers } from '../../devnet/upstreams/providers/index.ts';
 import { fieldsOf } from '../../devnet/upstreams/respond.ts';
 import { PROVIDERS, type Provider, type SimRequest, type SimResponse } from '../../devnet/upstreams/types.ts';
 import { createWorld } from '../../devnet/upstreams/world.ts';
-import { cadencesOf } from '../../src/app/settings.ts';
+import { cadencesOf } from '../../src/app/cadences.ts';
 import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import { parseEnv } from '../../src/config/config.ts';
 import { composeChain } from '../../src/domain/compose.ts';

@@ -4,7 +4,7 @@ import {
   CURRENCY_PATTERN,
   MAX_CANDLES,
   MAX_CHART_DAYS,
-} from '../../shared/contract/charts.ts';
+} from '../../shared/contract/charts-and-candles.ts';
 import { BadRequestError, type LimitValue, NotFoundError } from '../../shared/errors.ts';
 import type { Address, ChainId } from '../../shared/ids.ts';
 import { formatValue } from '../../shared/ids.ts';

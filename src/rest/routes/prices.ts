@@ -5,7 +5,7 @@ import {
   CURRENCY_PATTERN,
   MAX_CANDLES,
   MAX_CHART_DAYS,
-} from '../../shared/contract/charts.ts';
+} from '../../shared/contract/charts-and-candles.ts';
 import { addressParam, addressString, chainIdParam, integerChoice, integerParam } from '../schemas/common.ts';
 import { freshParams } from '../schemas/fresh-reads.ts';
 import { wholeNumber } from '../schemas/numbers.ts';

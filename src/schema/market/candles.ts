@@ -1,7 +1,7 @@
 import type { Candle, CandlesAnswer } from '../../resolvers/common/services.ts';
 import { type Candles, DEFAULT_CANDLES, readCandles } from '../../resolvers/market/charts.ts';
 import { findCatalogToken } from '../../resolvers/market/tokens.ts';
-import { MAX_CANDLES } from '../../shared/contract/charts.ts';
+import { MAX_CANDLES } from '../../shared/contract/charts-and-candles.ts';
 import { builder } from '../builder.ts';
 import { TokenRef } from '../refs.ts';
 

@@ -1,6 +1,6 @@
 import type { ChartPoint } from '../../resolvers/common/services.ts';
 import { DEFAULT_CHART, type RequestedChart, readPriceChart } from '../../resolvers/market/charts.ts';
-import { MAX_CHART_DAYS } from '../../shared/contract/charts.ts';
+import { MAX_CHART_DAYS } from '../../shared/contract/charts-and-candles.ts';
 import { MAX_CHART_POINTS } from '../../shared/contract/list-bounds.ts';
 import { builder } from '../builder.ts';
 

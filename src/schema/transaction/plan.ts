@@ -1,9 +1,10 @@
 import { type AmountView, type PlanBaseView, receivedAmounts } from '../../resolvers/transaction/estimate.ts';
 import { MAX_PLAN_CALLS } from '../../shared/contract/list-bounds.ts';
 import { formatUnitsPlain } from '../../shared/decimal.ts';
+import { sendCallsParameters } from '../../transactions/wallet-send-calls.ts';
 import { builder } from '../builder.ts';
 import { TokenRef } from '../refs.ts';
-import { sendCallsParameters, UnsignedCallRef } from './call.ts';
+import { UnsignedCallRef } from './call.ts';
 import { EstimateRef } from './estimate.ts';
 
 const TokenAmountRef = builder.objectRef<AmountView>('TokenAmount').implement({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { App } from '../../../src/app/index.ts';
+import type { App } from '../../../src/app/start-and-stop.ts';
 import { connectRedis, type RedisConnection, untilAlive } from '../../../src/redis/connection.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
 import { LEASE_MS, LEASE_TTL_MS } from '../../../src/snapshot/lease.ts';

@@ -2,7 +2,7 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@o
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { marketByKey } from '../../../devnet/chain/seed-plans.ts';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
-import { type App, createApp } from '../../../src/app/index.ts';
+import { type App, createApp } from '../../../src/app/start-and-stop.ts';
 import { createConfig } from '../../../src/config/config.ts';
 import { silentLogger } from '../../../src/shared/logger.ts';
 import { systemTimers } from '../../../src/shared/timers.ts';

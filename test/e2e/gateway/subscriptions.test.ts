@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seededWallet } from '../../../devnet/seed/wallets.ts';
-import type { App } from '../../../src/app/index.ts';
+import type { App } from '../../../src/app/start-and-stop.ts';
 import { whyNoRedis } from '../../snapshot/redis-server.ts';
 import { type Cluster, eventually, startCluster } from '../../support/process/cluster.ts';
 import { startRpcProxy } from '../../support/process/rpc-proxy.ts';

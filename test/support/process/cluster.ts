@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LocalChains, StartChainsOptions } from '../../../devnet/chain/index.ts';
 import { startWorld, type World } from '../../../devnet/index.ts';
-import { type App, createApp } from '../../../src/app/index.ts';
+import { type App, createApp } from '../../../src/app/start-and-stop.ts';
 import { createConfig } from '../../../src/config/config.ts';
 import { type Logger, silentLogger } from '../../../src/shared/logger.ts';
 import { systemTimers } from '../../../src/shared/timers.ts';

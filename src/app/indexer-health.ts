@@ -1,6 +1,6 @@
-import { reasonOfUnknown } from '../../domain/freshness/unknown-run.ts';
-import { blocksBehind, type IndexerRecord, indexerStatus } from '../../domain/history/indexer-state.ts';
-import type { ChainId } from '../../shared/ids.ts';
+import { reasonOfUnknown } from '../domain/freshness/unknown-run.ts';
+import { blocksBehind, type IndexerRecord, indexerStatus } from '../domain/history/indexer-state.ts';
+import type { ChainId } from '../shared/ids.ts';
 
 /** Format the reading of position logs of a chain for the health page; `undefined` = not known. */
 export function formatIndexer(records: readonly IndexerRecord[] | null, chainId: ChainId, nowMs: number) {

@@ -4,8 +4,8 @@ import type { WarmerRunner } from '../warmers/runner/runner.ts';
 import { bounded } from './bounded-step.ts';
 import { createCore } from './core.ts';
 import type { AppDeps } from './deps.ts';
+import { openOrWithhold } from './open-database.ts';
 import { createHourlyReports } from './portfolio-samples.ts';
-import { openOrWithhold } from './start.ts';
 import { createSurface } from './surface.ts';
 
 export type { AppDeps } from './deps.ts';
