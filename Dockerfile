@@ -13,7 +13,7 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-progress
 COPY . .
-RUN npm run build -- --without-local-world --with-packages
+RUN npm run build -- --without-local-world
 
 FROM node:26-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787

@@ -10,6 +10,7 @@ import { type Control, startControl } from './control.ts';
 import { exampleApp } from './example-app.ts';
 import { createOverlay } from './overlay.ts';
 import { postgresDataDir, SERVICE_DATABASE, startPostgres } from './postgres.ts';
+import { type During, inSilence } from './progress.ts';
 import { seededAlerts } from './seed/alerts.ts';
 import type { DeploymentSettings } from './seed/deployment.ts';
 import { seedAlerts, seedDatabase } from './seed-database.ts';
@@ -34,8 +35,8 @@ export interface WorldOptions {
   readonly isFilled?: boolean;
   /** Differences from the usual deployment of the product's contract. */
   readonly deployment?: Partial<DeploymentSettings> | undefined;
-  /** Called at each step of the start with a line for people. */
-  readonly onStep?: ((text: string) => void) | undefined;
+  /** Is told the parts of the start. */
+  readonly during?: During | undefined;
   /** Starts the chains; default: own processes. */
   readonly startChains?: (options: StartChainsOptions) => Promise<LocalChains>;
   readonly clock?: Clock;
@@ -62,15 +63,12 @@ export const SAMPLE_KEYS: WorldOverrides['sampleKeys'] = new Map([
 
 /** Start all dependencies of the service on loopback. After a failure the started parts are stopped. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { logger, clock = systemClock, onStep = () => {} } = options;
+  const { logger, clock = systemClock, during = inSilence } = options;
   const started: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const end of started.splice(0).reverse()) await end();
   };
   try {
-    onStep(
-      'Starting the local world: two chains and Postgres. The first start compiles contracts, which takes up to a minute.',
-    );
     const overlay = createOverlay(clock.now());
     const overlayFile = resolve(options.dataDir, 'overlay.json');
     await mkdir(options.dataDir, { recursive: true });
@@ -89,11 +87,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         ports: takenPorts(options.chainPorts ?? {}),
         mining: options.mining,
         deployment: options.deployment,
+        during,
         clock,
         logger,
       });
       started.push(() => chains.stop());
-      onStep('Chains 1 and 4663 are up.');
       return chains;
     };
     const database = async () => {
@@ -102,10 +100,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         await migrateDatabase(url, { logger });
         await seedDatabase(url, catalog, clock.now());
       }
-      onStep('Postgres is up.');
       return url;
     };
-    const [databaseUrl, chains] = await bothOrNeither(database(), local());
+    const [databaseUrl, chains] = await bothOrNeither(during('Postgres', database()), local());
     const upstreams = await startUpstreams({
       catalog,
       rpcUrls: chains.rpcUrls,

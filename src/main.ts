@@ -101,20 +101,23 @@ async function startLocalWorld(env: Env, say: (text: string) => void) {
     { what: 'the control endpoint', setting: 'DEVNET_CONTROL_PORT', port: env.DEVNET_CONTROL_PORT, host: local },
   ]);
   const { startWorld } = await import('../devnet/index.ts');
+  const { tellProgress } = await import('../devnet/progress.ts');
   const { printWelcome } = await import('../devnet/welcome.ts');
+  say('Starting the local world: two chains and Postgres.');
+  const during = tellProgress(say);
   const world = await startWorld({
     chainPorts: { 1: env.DEVNET_PORT_1, 4663: env.DEVNET_PORT_4663 },
     controlPort: env.DEVNET_CONTROL_PORT,
     dataDir: env.DEVNET_DATA_DIR,
     mining: 'interval',
     isLimited: true,
-    onStep: say,
+    during,
     databaseUrl: env.DATABASE_URL,
     logger,
   });
   return {
     ...world,
-    welcome: (url: string) => printWelcome({ world, url, write: (text) => process.stdout.write(text) }),
+    welcome: (url: string) => printWelcome({ world, url, during, write: (text) => process.stdout.write(text) }),
   };
 }
 

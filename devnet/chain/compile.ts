@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, posix, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -74,19 +75,47 @@ parentPort.postMessage(load(workerData.compiler).compile(workerData.input));
 `;
 
 /**
- * Compile Morpho Blue from its package and every contract under `contracts/`, or take them from the cache.
+ * Compile Morpho Blue from its package and every contract under `contracts/`, unless the sources are those of the committed code.
  * Sources import each other relatively, and those of npm packages by their path below `node_modules`.
  * @throws Error with the compiler's own message; warnings of our own sources are errors.
  */
 export async function compileContracts(): Promise<Artifacts> {
   const root = projectRoot();
+  const units = await unitsOf(root);
+  return Object.assign({}, ...(await Promise.all(units.map((unit) => committed(root, unit) ?? compiled(root, unit)))));
+}
+
+/** The files of the committed code, with their texts: the hash of the sources, and a line for each contract. */
+export async function committedFiles(): Promise<readonly { readonly file: string; readonly text: string }[]> {
+  const root = projectRoot();
+  const render = async (unit: Unit) => {
+    const lines = Object.entries(await compiled(root, unit)).map(
+      ([name, artifact]) => `${JSON.stringify(name)}:${JSON.stringify(artifact)}`,
+    );
+    const text = `{"hash":"${hashOf(unit)}","artifacts":{\n${lines.join(',\n')}\n}}\n`;
+    return { file: committedFile(root, unit), text };
+  };
+  return Promise.all((await unitsOf(root)).map(render));
+}
+
+function committedFile(root: string, { name }: Unit): string {
+  return join(root, 'devnet/chain/generated', `${name}.json`);
+}
+
+/** The committed code of a unit; `undefined` = its sources have changed since. */
+function committed(root: string, unit: Unit): Artifacts | undefined {
+  const file = committedFile(root, unit);
+  if (!existsSync(file)) return undefined;
+  const { hash, artifacts } = JSON.parse(readFileSync(file, 'utf8')) as { hash: string; artifacts: Artifacts };
+  return hash === hashOf(unit) ? artifacts : undefined;
+}
+
+async function unitsOf(root: string): Promise<readonly Unit[]> {
   const [morpho, own] = await Promise.all([
     readSources(join(root, 'node_modules', MORPHO), MORPHO),
     readSources(join(root, 'contracts'), 'contracts'),
   ]);
-  const units = [morphoUnit(morpho), ownUnit(own, await withImports(root, own))];
-  const compiled = await Promise.all(units.map((unit) => compileUnit(root, unit)));
-  return Object.assign({}, ...compiled) as Artifacts;
+  return [morphoUnit(morpho), ownUnit(own, await withImports(root, own))];
 }
 
 /**
@@ -134,11 +163,15 @@ export function compilerSettings(evmVersion: string = OWN_EVM_VERSION, viaIR = f
   return { optimizer: { enabled: true, runs: 200 }, viaIR, evmVersion, metadata: { bytecodeHash: 'none' } };
 }
 
-async function compileUnit(root: string, unit: Unit): Promise<Artifacts> {
-  const input = JSON.stringify(unit.input);
-  const hash = createHash('sha256').update(unit.compiler).update(input).digest('hex').slice(0, 32);
-  const text = await cached(`${unit.name}-${hash}.json`, async () =>
-    JSON.stringify(toArtifacts(JSON.parse(await runSolc(root, unit.compiler, input)) as SolcOutput)),
+function hashOf({ compiler, input }: Unit): string {
+  return createHash('sha256').update(compiler).update(JSON.stringify(input)).digest('hex').slice(0, 32);
+}
+
+async function compiled(root: string, unit: Unit): Promise<Artifacts> {
+  const text = await cached(`${unit.name}-${hashOf(unit)}.json`, async () =>
+    JSON.stringify(
+      toArtifacts(JSON.parse(await runSolc(root, unit.compiler, JSON.stringify(unit.input))) as SolcOutput),
+    ),
   );
   return JSON.parse(text) as Artifacts;
 }

@@ -2,6 +2,7 @@ import { parseEther } from 'viem';
 import type { Chain } from '../../src/catalog/index.ts';
 import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import { type Logger, silentLogger } from '../../src/shared/logger.ts';
+import { type During, inSilence } from '../progress.ts';
 import { BORROWER, LENDER, OWNER } from '../seed/accounts.ts';
 import { type DeploymentSettings, defaultDeployment } from '../seed/deployment.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
@@ -32,6 +33,8 @@ export interface StartChainsOptions {
   readonly clock?: Clock;
   /** Path of the anvil binary, when neither the npm package nor PATH has it. */
   readonly anvilBin?: string | undefined;
+  /** Is told the parts of the start. */
+  readonly during?: During | undefined;
   readonly logger?: Logger;
 }
 
@@ -60,8 +63,11 @@ const HISTORY_BLOCKS = { interval: 16, auto: 2_048 } as const;
  */
 export async function startChains(options: StartChainsOptions): Promise<LocalChains> {
   const logger = options.logger ?? silentLogger;
-  const artifacts = await compileContracts();
-  const started = await Promise.allSettled(options.chains.map((chain) => startChain(chain, artifacts, options)));
+  const { during = inSilence } = options;
+  const artifacts = await during('the code of the contracts', compileContracts());
+  const started = await Promise.allSettled(
+    options.chains.map((chain) => during(`chain ${chain.chainId}`, startChain(chain, artifacts, options))),
+  );
   const running = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const stop = async (): Promise<void> => {
     await Promise.all(running.map(({ anvil }) => anvil.stop()));

@@ -1,10 +1,11 @@
 import type { Catalog } from '../catalog/types.ts';
 import type { PositionReader, ProxyHead } from '../chain/positions.ts';
 import type { NamedBlock } from '../chain/reading.ts';
-import type { ProxyRepository, ProxyScope, ResolvedProxy } from '../database/proxies.ts';
+import type { ProxyRepository, ProxyScope } from '../database/proxies.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
+import { inTurns } from '../shared/pages.ts';
 
 export interface WalletDirectoryDeps {
   readonly catalog: Catalog;
@@ -66,7 +67,8 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
       const scope = scopeOf(chainId, chain.contracts.flashLeverage, head);
       const known = scope ? await remember(() => proxies.read(scope), []) : [];
       const isFinal = ({ nonce }: { readonly nonce: number }) => nonce <= head.finalCount && nonce <= head.proxyCount;
-      const owners = new Map(known.filter(isFinal).map((row) => [row.nonce, row]));
+      const owners = new Map<number, Address | null>();
+      for await (const row of inTurns(known)) if (isFinal(row)) owners.set(row.nonce, row.owner);
       const wanted = unknown(owners, head);
       const read = await reader.readProxyOwners(wanted, head.block, options);
       for (const [nonce, reason] of read.failures) {
@@ -75,9 +77,10 @@ export function createWalletDirectory({ catalog, readers, proxies, logger }: Wal
       }
       const resolved = [...read.owners].map(([nonce, owner]) => ({ nonce, owner, resolvedBlock: head.block.number }));
       if (scope) await remember(() => proxies.save(scope, resolved.filter(isFinal)), undefined);
-      for (const row of resolved) owners.set(row.nonce, row);
-      const wallets = new Set([...owners.values()].flatMap(({ owner }) => (owner === null ? [] : [owner])));
-      return { wallets: sortedByAddress([...wallets]), block: head.block, unreadable: read.failures.size };
+      for (const { nonce, owner } of resolved) owners.set(nonce, owner);
+      const wallets = new Set(owners.values());
+      wallets.delete(null);
+      return { wallets: sortedByAddress([...wallets] as Address[]), block: head.block, unreadable: read.failures.size };
     },
   };
 }
@@ -100,6 +103,8 @@ function scopeOf(chainId: ChainId, factory: Address, { genesisHash }: ProxyHead)
 }
 
 /** Nonces without a known owner. */
-function unknown(known: ReadonlyMap<number, ResolvedProxy>, { proxyCount }: ProxyHead): number[] {
-  return Array.from({ length: proxyCount }, (_, i) => i + 1).filter((nonce) => !known.has(nonce));
+function unknown(known: ReadonlyMap<number, Address | null>, { proxyCount }: ProxyHead): number[] {
+  const nonces: number[] = [];
+  for (let nonce = 1; nonce <= proxyCount; nonce += 1) if (!known.has(nonce)) nonces.push(nonce);
+  return nonces;
 }

@@ -23,14 +23,11 @@ export interface ExitLiquidityDeps {
   readonly clock: Clock;
   /** Source of a token's USD price; default: measured price, otherwise by the oracle. */
   readonly usdPriceOf?: UsdPriceOf | undefined;
-  /** Tokens measured in parallel, within the provider's own budget. */
-  readonly concurrency?: number | undefined;
 }
 
 const SOURCE = 'AggregatorOne';
 /** Source of the failure when the collateral has no price. */
 const PRICE_SOURCE = 'prices';
-const CONCURRENCY = 2;
 const LEAST_WAIT_SEC = 10;
 /** The budget stretches a first sweep over minutes: what is measured is published meanwhile. */
 const PUBLISH_EVERY_MS = 10_000;
@@ -68,7 +65,7 @@ export function createExitLiquidityWarmer(
   port: RoutePort,
   everySec: number,
 ): Warmer {
-  const { snapshot, clock, concurrency = CONCURRENCY } = deps;
+  const { snapshot, clock } = deps;
   const { chainId } = chain;
   /** Tokens without a measurement or with a failed one, all that are too old, and the oldest of the others. */
   const due = (): Token[] => {
@@ -118,9 +115,10 @@ export function createExitLiquidityWarmer(
         failures.set(address, failure);
         gathered.failures.set(address, failure);
       };
-      const worker = async (): Promise<void> => {
-        const isEnded = () => refused !== undefined || resumeSec !== undefined;
-        for (let token = queue.shift(); token && !isEnded(); token = queue.shift()) {
+      // One after the other: parallel sweeps would share the same budget, and the first result would come later.
+      const sweepAll = async (): Promise<void> => {
+        for (const token of queue) {
+          if (refused !== undefined || resumeSec !== undefined) return;
           await gathered.publish(PUBLISH_EVERY_MS);
           const asOfMs = clock.now();
           const swept = await sweepToken(deps, chain, port, token, signal);
@@ -147,10 +145,12 @@ export function createExitLiquidityWarmer(
           if (swept.reason === 'rate_limited') refused ??= swept.error;
         }
       };
-      const ended = await Promise.allSettled(Array.from({ length: concurrency }, worker));
-      // Also after an abort, because finished measurements are valid.
-      await gathered.publish(0);
-      for (const result of ended) if (result.status === 'rejected') throw result.reason;
+      try {
+        await sweepAll();
+      } finally {
+        // Also after an abort, because finished measurements are valid.
+        await gathered.publish(0);
+      }
       if (refused !== undefined) throw refused;
       if (measured === 0 && thrown !== undefined) throw thrown;
       return { ...reportOf(measured, [...failures.values()]), resumeSec };
@@ -161,7 +161,9 @@ export function createExitLiquidityWarmer(
 /** Gather measurements and failures, and publish those of some time at once. */
 function gatherPublications({ snapshot, clock }: ExitLiquidityDeps, chainId: ChainId, attemptedAtMs: number) {
   let [items, failures] = [new Map<string, Fact<ExitSweep>>(), new Map<string, Omit<Failure, 'sinceMs'>>()];
-  let publishedMs = attemptedAtMs;
+  // A chain opens once every group was tried: the first result of a first start is published at once.
+  const isFirst = snapshot.facts(chainId).groups.exitLiquidity.lastAttemptMs === null;
+  let publishedMs = isFirst ? Number.NEGATIVE_INFINITY : attemptedAtMs;
   return {
     get items() {
       return items;

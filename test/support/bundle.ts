@@ -11,7 +11,7 @@ export const BUNDLED_MIGRATE = join(FOLDER, 'migrate.js');
 export const BUNDLED_REINDEX = join(FOLDER, 'reindex.js');
 export const BUNDLED_DOCTOR = join(FOLDER, 'doctor.js');
 
-/** Bundle the service as `npm run build` does, with its packages. @throws Error with the output of a failed build */
+/** Bundle the service as `npm run build` does. @throws Error with the output of a failed build */
 export async function buildBundle(): Promise<void> {
-  await promisify(execFile)(process.execPath, ['scripts/build.mjs', FOLDER, '--with-packages']);
+  await promisify(execFile)(process.execPath, ['scripts/build.mjs', FOLDER]);
 }
