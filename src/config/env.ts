@@ -252,9 +252,11 @@ export const envSchema = z.object({
       'During an outage of Postgres a partner key is accepted for this time after its last successful check, seconds; 0 = not at all.',
     ),
   ...capacitySettings,
+  // Of the feature alerts:
   ALERTS_PER_KEY: count.default(1000).describe('Maximum number of alerts of one key.'),
   ALERT_DELIVERIES_PER_HOUR: count.default(1000).describe('Events of one key sent in an hour; later ones wait.'),
   ALERT_LOCAL_TARGETS: flag.default(false).describe('Whether webhooks may go to local addresses; not in production.'),
+  // Of the core again:
   ANSWER_CACHE_MB: z.coerce
     .number()
     .int()

@@ -235,9 +235,11 @@ type FeatureTable = 'alerts' | 'alert_jobs' | 'alert_deliveries';
 
 /** Rights that the role of the service needs on each table. The app writes the registrations. */
 export const TABLE_RIGHTS: Readonly<Record<keyof Tables | FeatureTable, readonly string[]>> = {
+  // Of the feature alerts:
   alerts: ALL_RIGHTS,
   alert_jobs: ['SELECT', 'INSERT', 'UPDATE'],
   alert_deliveries: ALL_RIGHTS,
+  // Of the core:
   position_events: ALL_RIGHTS,
   indexer_cursor: ALL_RIGHTS,
   indexer_blocks: ALL_RIGHTS,

@@ -22,7 +22,10 @@ import type { Migration } from './types.ts';
 
 export type { Migration };
 
-/** All migrations, oldest first. */
+/**
+ * All migrations, oldest first: of the core, and of the feature alerts those that are named after them. Records of drift are
+ * written by the core.
+ */
 export const migrations: readonly Migration[] = [
   rateSamples,
   apiKeys,
