@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { budgetsOf } from '../src/app/freshness-budgets.ts';
 import { createCatalog, curatedChains } from '../src/catalog/index.ts';
 import { createConfig } from '../src/config/config.ts';
+import { budgetsOf } from '../src/config/freshness-budgets.ts';
 import { type AppContext, createContext } from '../src/resolvers/common/context.ts';
 import type { Services } from '../src/resolvers/common/services.ts';
 import { buildSchema } from '../src/schema/index.ts';

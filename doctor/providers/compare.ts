@@ -1,5 +1,5 @@
 import type { Market, Token } from '../../src/catalog/types.ts';
-import { isOffPeg } from '../../src/domain/plausibility/assess.ts';
+import { isOffPeg } from '../../src/domain/plausibility/suspect.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import type { Address } from '../../src/shared/ids.ts';
 import type { Observation, Observations } from '../core/observations.ts';

@@ -1,6 +1,7 @@
 import { features } from '#features';
 import { type Catalog, createCatalog, curatedChains, withSecondAggregator } from '../catalog/index.ts';
 import { createGasPrices } from '../chain/gas-price.ts';
+import { budgetsOf } from '../config/freshness-budgets.ts';
 import { createRedisConnections, type RedisConnections } from '../redis/connections.ts';
 import { createSharedTexts } from '../redis/shared-texts.ts';
 import type { Services } from '../resolvers/common/services.ts';
@@ -26,7 +27,6 @@ import { forRequests } from './database-waits.ts';
 import type { AppDeps } from './deps.ts';
 import type { FeatureCore, FeatureHealth, FeatureParts } from './feature.ts';
 import { createFreshReads, type FreshReads } from './fresh-reads.ts';
-import { budgetsOf } from './freshness-budgets.ts';
 import { createPositionHistoryWiring } from './indexers.ts';
 import { createNodesByChain, forReaders, type NodesOf } from './nodes.ts';
 import { StartError } from './open-database.ts';

@@ -1,18 +1,19 @@
 import type { Config } from '../config/config.ts';
 import type { PersistedOperation } from '../graphql/yoga.ts';
-import type { KeyService } from '../keys/service.ts';
+import type { KeyService } from '../keys/verify-key.ts';
 import { type Admission, createAdmission } from '../limits/admission.ts';
 import { createBudgets } from '../limits/budgets.ts';
 import { type CountedClient, countedAddress, countedClient } from '../limits/clients.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { createMemoryLimiters, createRedisLimiters } from '../limits/limiters.ts';
-import { ADMISSION_POINTS, createLimits, type Limits, pointsOf, tierOf, WINDOW_SEC } from '../limits/limits.ts';
+import { ADMISSION_POINTS, pointsOf } from '../limits/points.ts';
 import {
   budgetHeaders,
   openRequestContext,
   type RateLimitStatus,
   type RequestContext,
 } from '../limits/request-context.ts';
+import { createLimits, type Limits, tierOf, WINDOW_SEC } from '../limits/tier-limits.ts';
 import { withUsage } from '../limits/usage.ts';
 import { onceAlive } from '../redis/connection.ts';
 import type { RedisConnections } from '../redis/connections.ts';

@@ -8,7 +8,7 @@ import type { Strategy } from '../domain/strategy/types.ts';
 import { compress } from '../http/compression.ts';
 import { compressedBodies, type EncodedBodies, plainBody } from '../http/encoded-body.ts';
 import { encodedResponse } from '../http/pages/static-files.ts';
-import type { KeyChecks } from '../keys/service.ts';
+import type { KeyChecks } from '../keys/verify-key.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { Services } from '../resolvers/common/services.ts';
 import { errorResponse } from '../rest/envelope.ts';

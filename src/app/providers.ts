@@ -2,7 +2,7 @@ import type { DatabaseStatus } from '../database/connection/watch.ts';
 import type { ChainFacts, FailureReason } from '../domain/facts.ts';
 import { type IndexerRecord, indexerStatus } from '../domain/history/indexer-state.ts';
 import { meaningOf } from '../domain/outside-answer.ts';
-import type { KeyChecks } from '../keys/service.ts';
+import type { KeyChecks } from '../keys/verify-key.ts';
 import type { RedisConnections } from '../redis/connections.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { ProviderState, Quota } from '../upstreams/index.ts';

@@ -10,7 +10,7 @@ import { createRecordedRateRepository, type RecordedRateRepository } from '../da
 import { createReplicaReads, type ReplicaStatus } from '../database/replica.ts';
 import { createSampleRepository, type SampleRepository } from '../database/samples.ts';
 import { createTvlSampleRepository, type TvlSampleRepository } from '../database/tvl-samples.ts';
-import { createKeyService, type KeyService, type KeyServiceDeps } from '../keys/service.ts';
+import { createKeyService, type KeyService, type KeyServiceDeps } from '../keys/verify-key.ts';
 import { createKeyUsage, type KeyUsage } from '../services/key-usage.ts';
 import type { AppDeps } from './deps.ts';
 

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { ADDRESS_PATTERN } from '../shared/ids.ts';
+import { alertSettings } from './alert-settings.ts';
+import { cadenceSettings } from './cadences.ts';
 import { capacitySettings } from './capacity-settings.ts';
-import { count, seconds, url } from './numbers.ts';
+import { freshnessSettings } from './freshness-budgets.ts';
+import { count, flag, seconds, url } from './numbers.ts';
 import { providerSettings } from './provider-settings.ts';
 import { parseRedisUrl } from './redis-address.ts';
 
@@ -23,7 +26,6 @@ const file = z.string().min(1).optional();
 const port = z.coerce.number({ error: 'expected a port number' }).int().min(0).max(65535);
 /** Scheme, host and port in the format of the `Origin` header: no path, no trailing slash. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/i;
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 /**
  * Every environment variable that the service reads. `.env.example` is generated from this object:
@@ -147,53 +149,8 @@ export const envSchema = z.object({
     .default(1000)
     .describe('Minimum borrowable liquidity of a listed market, USD.'),
 
-  REFRESH_LENDING_STATE_SEC: seconds.default(120).describe('Refresh cadence of market state and oracle values.'),
-  REFRESH_BORROW_HISTORY_SEC: seconds.default(1800).describe('Refresh cadence of borrow-rate history.'),
-  REFRESH_YIELDMARKET_SEC: seconds.default(1800).describe('Refresh cadence of yield-market APYs.'),
-  REFRESH_ONCHAIN_APY_SEC: seconds.default(600).describe('Refresh cadence of on-chain rate accumulators.'),
-  REFRESH_SLOW_APY_SEC: seconds
-    .default(43_200)
-    .describe('Refresh cadence of stable-index, aggregator and incentive-market APYs.'),
-  REFRESH_INCENTIVES_SEC: seconds.default(1800).describe('Refresh cadence of incentive campaigns.'),
-  REFRESH_PRICES_SEC: seconds.default(300).describe('Refresh cadence of token prices.'),
-  REFRESH_PRICES_MIN_SEC: seconds
-    .default(60)
-    .describe(
-      'Least time between two refreshes of prices that requests ask for with `maxAge`: they use the quota of the provider.',
-    ),
-  REFRESH_EXIT_LIQUIDITY_SEC: seconds.default(43_200).describe('Refresh cadence of the exit-liquidity sweep.'),
-  REFRESH_DEPLOYMENT_SEC: seconds
-    .default(300)
-    .describe('Refresh cadence of the terms of the deployed contract: buffer, fees, pause, markets, venues.'),
-  REFRESH_POSITION_HISTORY_SEC: seconds.default(15).describe('Cadence of reading the logs of positions.'),
-  REFRESH_TVL_SEC: seconds.default(300).describe('Refresh cadence of protocol TVL.'),
-
-  BUDGET_LENDING_STATE_SEC: seconds.default(300).describe('Freshness budget of market state.'),
-  BUDGET_ORACLE_SEC: seconds.default(900).describe('Freshness budget of oracle values.'),
-  BUDGET_ORACLE_FEED_SEC: seconds
-    .default(90_000)
-    .describe(
-      'Maximum age of a feed behind an oracle when the catalog has no heartbeat for it; by default 24 hours and one hour of tolerance.',
-    ),
-  BUDGET_BORROW_HISTORY_SEC: seconds.default(3600).describe('Freshness budget of borrow-rate history.'),
-  BUDGET_YIELDMARKET_SEC: seconds.default(1800).describe('Freshness budget of yield-market APYs.'),
-  BUDGET_SLOW_APY_SEC: seconds
-    .default(43_200)
-    .describe('Freshness budget of the APYs of stable index, incentive market and chain.'),
-  BUDGET_DAILY_APY_SEC: seconds
-    .default(172_800)
-    .describe(
-      'Freshness budget of APYs that their source publishes once a day with a date (aggregator), and of daily histories.',
-    ),
-  BUDGET_INCENTIVES_SEC: seconds.default(3600).describe('Freshness budget of incentive campaigns.'),
-  BUDGET_PRICES_SEC: seconds.default(900).describe('Freshness budget of token prices.'),
-  BUDGET_EXIT_LIQUIDITY_SEC: seconds.default(86_400).describe('Freshness budget of the exit-liquidity sweep.'),
-  BUDGET_DEPLOYMENT_SEC: seconds.default(900).describe('Freshness budget of the terms of the deployed contract.'),
-  BUDGET_TVL_SEC: seconds.default(900).describe('Freshness budget of protocol TVL.'),
-  BUDGET_OPS_PORTFOLIOS_SEC: seconds.default(60).describe('Freshness budget of the ops portfolios.'),
-  READY_CEILING_SEC: seconds
-    .default(900)
-    .describe('/ready turns false when market state or oracle values exceed their freshness budget by this time.'),
+  ...cadenceSettings,
+  ...freshnessSettings,
 
   APP_URL: url.optional().describe('Base URL of the client app; signing and strategy links start with it.'),
   FEE_RECEIVER: z
@@ -252,11 +209,7 @@ export const envSchema = z.object({
       'During an outage of Postgres a partner key is accepted for this time after its last successful check, seconds; 0 = not at all.',
     ),
   ...capacitySettings,
-  // Of the feature alerts:
-  ALERTS_PER_KEY: count.default(1000).describe('Maximum number of alerts of one key.'),
-  ALERT_DELIVERIES_PER_HOUR: count.default(1000).describe('Events of one key sent in an hour; later ones wait.'),
-  ALERT_LOCAL_TARGETS: flag.default(false).describe('Whether webhooks may go to local addresses; not in production.'),
-  // Of the core again:
+  ...alertSettings,
   ANSWER_CACHE_MB: z.coerce
     .number()
     .int()

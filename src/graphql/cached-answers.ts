@@ -2,15 +2,9 @@ import type { AnswerCache } from '../http/answer-cache.ts';
 import { chooseEncoding } from '../http/compression.ts';
 import { closeBody, type OpenBody } from '../http/open-encoding.ts';
 import type { Admission } from '../limits/admission.ts';
-import {
-  ADMISSION_POINTS,
-  BYTES_PER_POINT,
-  COST_PER_POINT,
-  type Limits,
-  tierOf,
-  WINDOW_SEC,
-} from '../limits/limits.ts';
+import { ADMISSION_POINTS, BYTES_PER_POINT, COST_PER_POINT } from '../limits/points.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../limits/request-context.ts';
+import { type Limits, tierOf, WINDOW_SEC } from '../limits/tier-limits.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import { answerKey, readGraphQLRequest } from './graphql-request.ts';
 import type { Introspection } from './introspection.ts';

@@ -8,11 +8,12 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { ADMISSION_POINTS, COST_PER_POINT, type Limits, type Tier } from '../limits/limits.ts';
+import { ADMISSION_POINTS, COST_PER_POINT } from '../limits/points.ts';
 import { costlyVariables, costOf, type OperationCost } from '../limits/query-cost.ts';
-import { checkShape, QueryTooComplexError } from '../limits/query-limits.ts';
 import { type Scan, scanDocument } from '../limits/query-scan.ts';
 import { measureShape, type Shape } from '../limits/query-shape.ts';
+import { checkShape, QueryTooComplexError } from '../limits/query-too-complex.ts';
+import type { Limits, Tier } from '../limits/tier-limits.ts';
 import type { AppContext } from '../resolvers/common/context.ts';
 
 export interface QueriesDeps {

@@ -1,7 +1,7 @@
 import { GraphQLInputObjectType, type GraphQLSchema } from 'graphql';
-import { type Limits, tierOf } from '../limits/limits.ts';
-import { QueryTooComplexError } from '../limits/query-limits.ts';
+import { QueryTooComplexError } from '../limits/query-too-complex.ts';
 import type { RequestContext } from '../limits/request-context.ts';
+import { type Limits, tierOf } from '../limits/tier-limits.ts';
 import { countParameters, type KnownNames, parseJson, parseJsonBody, parseQuery } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest } from '../rest/types.ts';

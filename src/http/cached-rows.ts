@@ -1,5 +1,6 @@
 import type { MadeResponse, RestRequest, RestResponse, RowCache } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
+import { ANSWER_MAX_AGE_SEC } from '../shared/contract/answer-max-age.ts';
 import type { AnswerCache, CachedResponse } from './answer-cache.ts';
 import { chooseBody } from './encoded-body.ts';
 
@@ -10,8 +11,6 @@ export interface CachedRowsDeps {
   readonly onLookup?: ((hit: boolean) => void) | undefined;
 }
 
-/** How long clients and proxies may cache an answer without revalidation, seconds, unless it changes sooner. */
-const MAX_AGE_SEC = 5;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
@@ -89,7 +88,7 @@ function respond(cached: CachedResponse, requestHeaders: RestRequest['headers'],
   const { bytes, etag, encoding, isKnown } = chooseBody(cached.bodies, requestHeaders);
   const ageSec = Math.max(0, Math.floor((nowMs - cached.createdAtMs) / 1_000));
   // Freshness counts from the creation of the answer, so the remaining time is added to its age.
-  const leftSec = Math.max(0, Math.min(MAX_AGE_SEC, Math.floor((cached.untilMs - nowMs) / 1_000)));
+  const leftSec = Math.max(0, Math.min(ANSWER_MAX_AGE_SEC, Math.floor((cached.untilMs - nowMs) / 1_000)));
   const headers: Record<string, string> = {
     etag,
     'cache-control': `public, max-age=${ageSec + leftSec}`,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { clientLimited } from '../limits/budgets.ts';
-import { WINDOW_SEC } from '../limits/limits.ts';
 import { budgetHeaders, type RateLimitStatus } from '../limits/request-context.ts';
+import { WINDOW_SEC } from '../limits/tier-limits.ts';
 import { errorResponse } from '../rest/envelope.ts';
 import type { RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';

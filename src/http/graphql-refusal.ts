@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
-import { WINDOW_SEC } from '../limits/limits.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../limits/request-context.ts';
+import { WINDOW_SEC } from '../limits/tier-limits.ts';
 import type { RestResponse } from '../rest/types.ts';
 import { withoutUndefined } from '../shared/without-undefined.ts';
 

@@ -6,10 +6,9 @@ import { formatValue } from '../shared/ids.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from './errors.ts';
 import { generateKey } from './format.ts';
 import { hashKey } from './hash.ts';
+import { type KeyStatus, keyStatusOf } from './status.ts';
 
 const MAX_LABEL_LENGTH = 100;
-
-export type KeyStatus = 'active' | 'expired' | 'revoked';
 
 /** A key for display: everything but its secret and hash. */
 export interface KeyInfo extends Omit<KeyRecord, 'secretHash'> {
@@ -80,12 +79,6 @@ export function createKeyAdmin(deps: KeyAdminDeps): KeyAdmin {
 function describeKey(record: KeyRecord, nowMs: number): KeyInfo {
   const { secretHash: _, ...details } = record;
   return { ...details, status: keyStatusOf(record, nowMs) };
-}
-
-/** Return whether a key is active, revoked or expired at a time. */
-export function keyStatusOf(key: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>, nowMs: number): KeyStatus {
-  if (key.revokedAtMs !== null) return 'revoked';
-  return key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
 }
 
 async function rotateIn(repository: KeyRepository, deps: KeyAdminDeps, prefix: string, overlapMs: number) {

@@ -1,5 +1,5 @@
 import type { Admission } from './admission.ts';
-import { ADMISSION_POINTS, COST_PER_POINT } from './limits.ts';
+import { ADMISSION_POINTS, COST_PER_POINT } from './points.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Parts of an operation that are charged, in units of query cost. */

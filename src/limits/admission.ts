@@ -1,7 +1,7 @@
 import type { Caller } from '../resolvers/common/caller.ts';
 import { AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Budgets } from './budgets.ts';
-import { ADMISSION_POINTS } from './limits.ts';
+import { ADMISSION_POINTS } from './points.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Text of the refusal of a connection that is one too many. */

@@ -5,8 +5,8 @@ import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { type CountedClient, countedAddress, countedClient } from './clients.ts';
 import { type Budget, budgetPoints, type Limiters, type WhenStoreFails } from './limiters.ts';
-import { type Limits, type Tier, WINDOW_SEC } from './limits.ts';
 import type { RateLimitStatus, RequestContext } from './request-context.ts';
+import { type Limits, type Tier, WINDOW_SEC } from './tier-limits.ts';
 
 export interface RateLimitedDetails {
   /**

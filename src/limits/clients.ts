@@ -1,5 +1,5 @@
 import type { Caller } from '../resolvers/common/caller.ts';
-import { type Tier, tierOf } from './limits.ts';
+import { type Tier, tierOf } from './tier-limits.ts';
 
 /** A client as limits count it. */
 export interface CountedClient {

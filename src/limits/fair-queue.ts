@@ -1,9 +1,9 @@
 import { BadRequestError, NotReadyError } from '../shared/errors.ts';
 import { RateLimitedError } from './budgets.ts';
 import type { CountedClient } from './clients.ts';
-import { WINDOW_SEC } from './limits.ts';
 import { createRotation } from './rotation.ts';
 import { createSlots, shareOf } from './slots.ts';
+import { WINDOW_SEC } from './tier-limits.ts';
 
 /** The signal of a client's departure, made when it is needed; absent = not known. */
 export type Left = (() => AbortSignal | undefined) | undefined;

@@ -3,7 +3,7 @@ import { RateLimiterCompatibleAbstract, RateLimiterRedis, RateLimiterRes } from 
 import type { Clock } from '../shared/clock.ts';
 import { NETWORK_CLIENTS } from './clients.ts';
 import { type CounterOptions, createMemoryCounters } from './counters.ts';
-import { type Limits, TIERS, type Tier, WINDOW_SEC } from './limits.ts';
+import { type Limits, TIERS, type Tier, WINDOW_SEC } from './tier-limits.ts';
 
 /** Whether this process counts points while the shared store fails (`open`), or refuses (`closed`). */
 export type WhenStoreFails = 'open' | 'closed';

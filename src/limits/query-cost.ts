@@ -22,7 +22,7 @@ import { ERROR_CODES } from '../shared/errors.ts';
 import { decodeGlobalId } from '../shared/ids.ts';
 import { needsKey, nodeScopeOf } from './field-scopes.ts';
 import { countIntrospection } from './introspection-cost.ts';
-import { COMPUTED_POINTS, COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './limits.ts';
+import { COMPUTED_POINTS, COST_PER_POINT, ON_DEMAND_POINTS, SURFACE_POINTS } from './points.ts';
 
 export interface CostedOperation {
   readonly schema: GraphQLSchema;

@@ -1,6 +1,6 @@
 import type { Caller } from '../resolvers/common/caller.ts';
 import type { RequestInfo } from '../shared/request-info.ts';
-import type { Tier } from './limits.ts';
+import type { Tier } from './tier-limits.ts';
 
 /** Status of a client's budget after its last charge. */
 export interface RateLimitStatus {

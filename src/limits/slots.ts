@@ -1,5 +1,5 @@
 import { type CountedClient, NETWORK_CLIENTS } from './clients.ts';
-import type { Tier } from './limits.ts';
+import type { Tier } from './tier-limits.ts';
 
 /** Shares of the tiers in everything that a process has a number of. No tier takes that of another. */
 export const TIER_SHARES: Readonly<Record<Tier, number>> = { anonymous: 0.5, partner: 0.4, ops: 0.1 };

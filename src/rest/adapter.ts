@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
 import type { Clock } from '../shared/clock.ts';
+import { ANSWER_MAX_AGE_SEC } from '../shared/contract/answer-max-age.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import { loggedError } from '../shared/scrub.ts';
@@ -243,7 +244,7 @@ type StartedRow =
 function headersOf({ surface, csv }: AnyRoute, { keyed }: Entry): Readonly<Record<string, string>> {
   return withoutUndefined({
     'content-type': 'application/json; charset=utf-8',
-    'cache-control': surface === 'Public' && !keyed ? 'public, max-age=5' : 'no-store',
+    'cache-control': surface === 'Public' && !keyed ? `public, max-age=${ANSWER_MAX_AGE_SEC}` : 'no-store',
     // With a key the same row is private.
     vary: surface === 'Public' ? 'authorization' : csv ? 'accept, authorization' : undefined,
   });

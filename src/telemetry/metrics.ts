@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { PayloadTooLargeError } from '../http/body.ts';
 import type { HttpExchange } from '../http/handler.ts';
 import { RateLimitedError } from '../limits/budgets.ts';
-import { QueryTooComplexError } from '../limits/query-limits.ts';
+import { QueryTooComplexError } from '../limits/query-too-complex.ts';
 import { appErrorBehind } from '../schema/common/input-errors.ts';
 import type { CacheFill } from '../shared/byte-cache.ts';
 import { eventLoopDelay } from './event-loop-delay.ts';

@@ -1,4 +1,5 @@
 import type { Chain } from '../catalog/types.ts';
+import { PLAN_EXPIRY_SEC } from '../shared/contract/plan-expiry.ts';
 import { type Decimal, formatUnitsPlain } from '../shared/decimal.ts';
 import type { AppError } from '../shared/errors.ts';
 import type { Address } from '../shared/ids.ts';
@@ -6,7 +7,6 @@ import { NAMES } from '../shared/names.ts';
 import type { BuilderDeps } from './deps.ts';
 import { SimulationMismatchError, SimulationRevertedError } from './errors.ts';
 import { formatAmount, instructionsOf } from './messages.ts';
-import { planExpiry } from './plan-expiry.ts';
 import { type Fill, filledSwap } from './simulate/fills.ts';
 import type { ObservedOutcome } from './simulate/outcome.ts';
 import type { Overrides } from './simulate/steps.ts';
@@ -111,7 +111,10 @@ export async function complete<
     ...draft.issues,
     ...(lacking ? [unsimulatedIssue(draft, lacking)] : []),
   ];
-  const expiresAtMs = planExpiry(deps.clock.now(), swaps);
+  const expiresAtMs = Math.min(
+    deps.clock.now() + PLAN_EXPIRY_SEC * 1_000,
+    ...swaps.map(({ quote }) => quote.expiresAtMs),
+  );
   const completed = { user, swaps, slippage, issues, expiresAtMs, signingUrl: signingUrlOf(deps.appUrl, draft) };
   const { what, approvals, calls } = draft;
   const counts = { what, approvals: approvals.length, calls: calls.length };

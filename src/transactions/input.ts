@@ -1,4 +1,4 @@
-import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/leverage.ts';
+import { leverageFromLtvPct, ltvPctFromLeverage } from '../domain/leverage/leveraged-apy.ts';
 import type { LtvLimits } from '../domain/leverage/limits.ts';
 import { Decimal, formatPct, formatUnitsPlain, ZERO } from '../shared/decimal.ts';
 import { BadRequestError } from '../shared/errors.ts';

@@ -1,5 +1,6 @@
 import { MathLib } from '@morpho-org/blue-sdk';
 import type { Market } from '../catalog/types.ts';
+import { PLAN_EXPIRY_SEC } from '../shared/contract/plan-expiry.ts';
 import { formatUnitsPlain } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import { InsufficientLiquidityError, type LargestInput, type LiquidityPlace } from './errors.ts';
@@ -43,7 +44,7 @@ export function borrowingFlows(market: Market, amount: bigint): readonly Flow[] 
 }
 
 /** How long a plan may be sent after it was built: a repayment counts the interest of that time. */
-export const SENT_WITHIN_SEC = 60n;
+export const SENT_WITHIN_SEC = BigInt(PLAN_EXPIRY_SEC);
 
 /** Flows of closing: the flash loan repays the debt, so only that much is out. */
 export function closingFlows(market: Market, debt: bigint): readonly Flow[] {

@@ -2,6 +2,7 @@ import { zeroAddress } from 'viem';
 import type { SwapSource } from '../catalog/schema.ts';
 import type { Chain } from '../catalog/types.ts';
 import type { FailureReason } from '../domain/facts.ts';
+import { PLAN_EXPIRY_SEC } from '../shared/contract/plan-expiry.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { Address, Hex } from '../shared/ids.ts';
 import { readAddress, readAmount } from './readings.ts';
@@ -18,16 +19,13 @@ export function saysNoRoute(message: unknown): boolean {
   return typeof message === 'string' && NO_ROUTE_WORDS.test(message.trim());
 }
 
-/** Maximum life of a quote, even if the provider states a longer one. */
-const QUOTE_LIFE_MS = 60_000;
-
 export function nativeAlias(token: Address): Address {
   return token === zeroAddress ? NATIVE_ALIAS : token;
 }
 
 /** Expiry of a quote requested at `askedAtMs`: after 60 s, or earlier by the provider's own expiry. */
 export function quoteExpiry(requestedAtMs: number, ownExpiryMs?: number): number {
-  return Math.min(requestedAtMs + QUOTE_LIFE_MS, ownExpiryMs ?? Number.POSITIVE_INFINITY);
+  return Math.min(requestedAtMs + PLAN_EXPIRY_SEC * 1_000, ownExpiryMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Slippage in whole basis points, rounded down so that it is never looser than requested. */

@@ -1,6 +1,6 @@
 import type { Chain } from '../catalog/types.ts';
 import type { BorrowHistory, FailureReason } from '../domain/facts.ts';
-import { isSuspectRate } from '../domain/plausibility/assess.ts';
+import { isSuspectRate } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import { type Decimal, HUNDRED } from '../shared/decimal.ts';
 import type { RatePoint } from '../shared/rate-history.ts';

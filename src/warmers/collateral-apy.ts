@@ -4,7 +4,7 @@ import type { ChainReader } from '../chain/reader.ts';
 import { apyPctFromRayRate } from '../domain/apy/rates.ts';
 import { DAY_MS } from '../domain/apy/series.ts';
 import type { CollateralApy } from '../domain/facts.ts';
-import { isSuspectRate } from '../domain/plausibility/assess.ts';
+import { isSuspectRate } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';

@@ -8,7 +8,7 @@ import {
   type FailureReason,
   type Suspect,
 } from '../domain/facts.ts';
-import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.ts';
+import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Decimal, fromUnits, HUNDRED, toUnits, ZERO } from '../shared/decimal.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';

@@ -9,7 +9,7 @@ import {
 } from '../domain/apy/continue-campaigns.ts';
 import { DAY_MS } from '../domain/apy/series.ts';
 import type { CampaignRecord, ChainFacts, FailureReason, IncentiveHistory, MarketIncentives } from '../domain/facts.ts';
-import { isSuspectRate } from '../domain/plausibility/assess.ts';
+import { isSuspectRate } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import { type Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';

@@ -1,7 +1,7 @@
 import type { Chain } from '../catalog/types.ts';
 import { campaignKey, type ListedCampaign } from '../domain/apy/continue-campaigns.ts';
 import type { FailureReason, GroupState, MarketIncentives } from '../domain/facts.ts';
-import { isSuspectRate } from '../domain/plausibility/assess.ts';
+import { isSuspectRate } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import { type Decimal, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';

@@ -2,7 +2,7 @@ import type { Chain, Market, Token } from '../catalog/types.ts';
 import type { ChainFacts, UsdPrice } from '../domain/facts.ts';
 import { oracleUsd } from '../domain/market/prices.ts';
 import { peggedTokens } from '../domain/market/statics.ts';
-import { agree, isOffPeg, type PriceReferences } from '../domain/plausibility/assess.ts';
+import { agree, isOffPeg, type PriceReferences } from '../domain/plausibility/suspect.ts';
 import { Decimal } from '../shared/decimal.ts';
 import type { Address } from '../shared/ids.ts';
 

@@ -1,6 +1,6 @@
 import type { Chain, Token } from '../catalog/types.ts';
 import type { FailureReason, UsdPrice } from '../domain/facts.ts';
-import { agree, isSuspectPrice, type PriceReferences } from '../domain/plausibility/assess.ts';
+import { agree, isSuspectPrice, type PriceReferences } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { Address, ChainId } from '../shared/ids.ts';

@@ -7,7 +7,7 @@ import {
   type FailureReason,
 } from '../domain/facts.ts';
 import { ofNow } from '../domain/freshness/future.ts';
-import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/assess.ts';
+import { CONFIRMING_READINGS, nextReading } from '../domain/plausibility/suspect.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';

@@ -5,7 +5,7 @@
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'config', 'shared', 'http', 'telemetry'],
   app: ['*'],
-  config: ['shared'],
+  config: ['shared', 'types:domain'],
   shared: [],
   catalog: ['shared'],
   abi: ['shared'],

@@ -12,7 +12,7 @@ import { createCatalog, curatedChains } from '../../src/catalog/index.ts';
 import type { Database } from '../../src/database/client.ts';
 import { grantsFor } from '../../src/database/grants.ts';
 import { migrateDatabase, requireMigrated } from '../../src/database/migrate.ts';
-import { createKeyService } from '../../src/keys/service.ts';
+import { createKeyService } from '../../src/keys/verify-key.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { createTestDatabase } from '../support/process/postgres.ts';

@@ -5,8 +5,8 @@ import { SAFE_BUFFER_POINTS, STOCK_LTV_CAP_RATIO } from '../../src/domain/levera
 import { Decimal } from '../../src/shared/decimal.ts';
 import { REFERRAL_FEE_BPS } from '../../src/transactions/deps.ts';
 import { DEFAULT_SLIPPAGE, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '../../src/transactions/input.ts';
-import { MAX_TOTAL_LOSS_PCT } from '../../src/transactions/quote/bounds.ts';
 import { MAX_SWAP_LOSS_PCT } from '../../src/transactions/quote/loss.ts';
+import { MAX_TOTAL_LOSS_PCT } from '../../src/transactions/quote/refuse-costly-swaps.ts';
 import { toleranceOf } from '../../src/transactions/simulate/shortfall.ts';
 import { guideFiles } from './blocks.ts';
 

@@ -6,12 +6,10 @@ import {
   BYTES_PER_POINT,
   COMPUTED_POINTS,
   COST_PER_POINT,
-  createLimits,
   ON_DEMAND_POINTS,
   SURFACE_POINTS,
-  TIERS,
-  type TierLimits,
-} from '../../src/limits/limits.ts';
+} from '../../src/limits/points.ts';
+import { createLimits, TIERS, type TierLimits } from '../../src/limits/tier-limits.ts';
 import { MAX_BODY_BYTES } from '../../src/rest/input.ts';
 
 const number = new Intl.NumberFormat('en-US');

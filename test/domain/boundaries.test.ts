@@ -20,7 +20,7 @@ import {
   isSuspectPrice,
   isSuspectRate,
   nextReading,
-} from '../../src/domain/plausibility/assess.ts';
+} from '../../src/domain/plausibility/suspect.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 import { MAX_AHEAD_MS } from '../../src/shared/observed.ts';
 import { BUDGETS, chainOf, completeFacts, DAY, marketOf, NOW_MS, withItem } from './world.ts';

@@ -13,7 +13,7 @@ import { composeMarket } from '../../src/domain/market/compose.ts';
 import { compositionContext } from '../../src/domain/market/context.ts';
 import { possibleRange } from '../../src/domain/market/oracle-range.ts';
 import type { ComposedMarket } from '../../src/domain/market/types.ts';
-import { apart } from '../../src/domain/plausibility/assess.ts';
+import { apart } from '../../src/domain/plausibility/suspect.ts';
 import type { OracleDivergence } from '../../src/domain/plausibility/types.ts';
 import { netCollateralOf } from '../../src/domain/position/valuation.ts';
 import { composeTvl } from '../../src/domain/tvl/compose.ts';

@@ -8,7 +8,7 @@ import {
   leverageApyPct,
   leverageFromLtvPct,
   ltvPctFromLeverage,
-} from '../../src/domain/leverage/leverage.ts';
+} from '../../src/domain/leverage/leveraged-apy.ts';
 import { ltvLimits, stockLtvCapPct } from '../../src/domain/leverage/limits.ts';
 import { Decimal, formatPct } from '../../src/shared/decimal.ts';
 import { manyRuns } from '../support/property-runs.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Suspect } from '../../src/domain/facts.ts';
-import { agree, isSuspectPrice, isSuspectRate, nextReading } from '../../src/domain/plausibility/assess.ts';
+import { agree, isSuspectPrice, isSuspectRate, nextReading } from '../../src/domain/plausibility/suspect.ts';
 import { Decimal } from '../../src/shared/decimal.ts';
 
 const of = (value: number | string) => new Decimal(value);

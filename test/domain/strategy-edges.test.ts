@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DEPLOYMENT_KEY } from '../../src/domain/facts.ts';
 import { DEFAULT_DEPOSIT_FEE, DEFAULT_YIELD_FEE } from '../../src/domain/leverage/fees.ts';
 import { ladderEntries, ladderRungs } from '../../src/domain/leverage/ladder.ts';
-import { leverageFromLtvPct, ltvPctFromLeverage } from '../../src/domain/leverage/leverage.ts';
+import { leverageFromLtvPct, ltvPctFromLeverage } from '../../src/domain/leverage/leveraged-apy.ts';
 import { ltvLimits, stockLtvCapPct } from '../../src/domain/leverage/limits.ts';
 import { decodeCursor, encodeCursor } from '../../src/domain/strategy/cursor.ts';
 import { comparePositions, indexStrategy, type PageCursor } from '../../src/domain/strategy/keys.ts';

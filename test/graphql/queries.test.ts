@@ -1,8 +1,8 @@
 import { buildASTSchema, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createQueries } from '../../src/graphql/queries.ts';
-import { createLimits } from '../../src/limits/limits.ts';
-import { QueryTooComplexError } from '../../src/limits/query-limits.ts';
+import { QueryTooComplexError } from '../../src/limits/query-too-complex.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 
 const OURS = 'query Ours { chains { chainId } }';
 const limits = createLimits({ anonymous: 0, partner: 0, ops: 0 });

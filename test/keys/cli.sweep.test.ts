@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '../../src/database/client.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createKeyAdmin } from '../../src/keys/admin.ts';
 import { KEYS_USAGE, runKeysCli } from '../../src/keys/cli.ts';
-import { createKeyService } from '../../src/keys/service.ts';
+import { createKeyService } from '../../src/keys/verify-key.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';
 import { BUNDLED_KEYS } from '../support/bundle.ts';

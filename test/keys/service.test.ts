@@ -6,7 +6,7 @@ import { createKeyRepository, LAST_USED_RESOLUTION_MS } from '../../src/database
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/keys/errors.ts';
 import { generateKey } from '../../src/keys/format.ts';
-import { createKeyService, type KeyService, type KeyServiceDeps, VERDICT_TTL_MS } from '../../src/keys/service.ts';
+import { createKeyService, type KeyService, type KeyServiceDeps, VERDICT_TTL_MS } from '../../src/keys/verify-key.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 import { systemTimers } from '../../src/shared/timers.ts';

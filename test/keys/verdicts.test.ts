@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createVerdicts, type KnownKey, RECHECK_MS, VERDICT_TTL_MS } from '../../src/keys/verdicts.ts';
+import { createVerdicts, type KnownKey, RECHECK_MS, VERDICT_TTL_MS } from '../../src/keys/verdict-cache.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { rememberingLogger } from '../snapshot/logs.ts';
 import { fakeTime } from '../warmers/fake-time.ts';

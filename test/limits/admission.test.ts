@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type AdmissionDeps, type ApiSurface, createAdmission } from '../../src/limits/admission.ts';
 import { type Budgets, createBudgets } from '../../src/limits/budgets.ts';
 import { createMemoryLimiters } from '../../src/limits/limiters.ts';
-import { createLimits } from '../../src/limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../../src/limits/request-context.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import { silentLogger } from '../../src/shared/logger.ts';
 

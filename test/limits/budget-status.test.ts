@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createBudgets, RateLimitedError } from '../../src/limits/budgets.ts';
 import { countedAddress, countedClient } from '../../src/limits/clients.ts';
 import { createMemoryLimiters, type Limiters } from '../../src/limits/limiters.ts';
-import { createLimits } from '../../src/limits/limits.ts';
 import { openRequestContext, type RequestContext } from '../../src/limits/request-context.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import { captureLogs } from '../support/log-capture.ts';
 
 const limits = createLimits({ anonymous: 100, partner: 1_000, ops: 0 });

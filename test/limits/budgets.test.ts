@@ -6,8 +6,8 @@ import { createBudgets } from '../../src/limits/budgets.ts';
 import { countedAddress } from '../../src/limits/clients.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/limits/limiters.ts';
-import { createLimits } from '../../src/limits/limits.ts';
 import { budgetHeaders, openRequestContext, type RequestContext } from '../../src/limits/request-context.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import { captureLogs } from '../support/log-capture.ts';
 
 const limits = createLimits({ anonymous: 100, partner: 1_000, ops: 0 });

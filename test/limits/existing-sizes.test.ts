@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pointsOf as createPointsOf } from '../../src/limits/limits.ts';
+import { pointsOf as createPointsOf } from '../../src/limits/points.ts';
 import { createListSizes, existingPageSize } from '../../src/resolvers/common/list-sizes.ts';
 import { type Front, startTestGateway, UNLIMITED } from '../http/test-gateway.ts';
 

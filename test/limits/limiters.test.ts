@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { type Budgets, createBudgets, RateLimitedError } from '../../src/limits/budgets.ts';
 import { createMemoryCounters } from '../../src/limits/counters.ts';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../../src/limits/limiters.ts';
-import { createLimits } from '../../src/limits/limits.ts';
 import { openRequestContext } from '../../src/limits/request-context.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import {
   connectRedis,
   onceAlive,

@@ -2,7 +2,7 @@ import { type GraphQLNamedType, getIntrospectionQuery, isObjectType } from 'grap
 import { afterEach, describe, expect, test } from 'vitest';
 import { configOf } from '../../src/graphql/plugins/use-field-limits.ts';
 import { needsKey } from '../../src/limits/field-scopes.ts';
-import { createLimits } from '../../src/limits/limits.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import { EXAMPLES } from '../../src/schema/examples.ts';
 import { UpstreamUnavailableError } from '../../src/shared/errors.ts';
 import {

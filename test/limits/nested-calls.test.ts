@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { defaultFieldResolver, graphql, isObjectType } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 import { configOf } from '../../src/graphql/plugins/use-field-limits.ts';
-import { createLimits } from '../../src/limits/limits.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import { createContext } from '../../src/resolvers/common/context.ts';
 import type { ChangeFeed } from '../../src/resolvers/strategy/changes.ts';
 import { buildSchema } from '../../src/schema/index.ts';

@@ -9,10 +9,11 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { countIntrospection } from '../../src/limits/introspection-cost.ts';
-import { createLimits, pointsOf, TIERS, tierOf } from '../../src/limits/limits.ts';
+import { pointsOf } from '../../src/limits/points.ts';
 import { costlyVariables, costOf, countFields } from '../../src/limits/query-cost.ts';
-import { checkShape, QueryTooComplexError } from '../../src/limits/query-limits.ts';
 import { scanDocument } from '../../src/limits/query-scan.ts';
+import { checkShape, QueryTooComplexError } from '../../src/limits/query-too-complex.ts';
+import { createLimits, TIERS, tierOf } from '../../src/limits/tier-limits.ts';
 import { buildSchema } from '../../src/schema/index.ts';
 import { QUERY_MEASURES } from '../../src/shared/contract/error-details.ts';
 

@@ -3,8 +3,8 @@ import { createConnectionCounts } from '../../src/http/connections.ts';
 import { createUnread } from '../../src/http/unread-answers.ts';
 import { type CountedClient, countedAddress } from '../../src/limits/clients.ts';
 import { createFairQueue } from '../../src/limits/fair-queue.ts';
-import { TIERS, type Tier } from '../../src/limits/limits.ts';
 import { shareOf, TIER_SHARES } from '../../src/limits/slots.ts';
+import { TIERS, type Tier } from '../../src/limits/tier-limits.ts';
 import { createChanges } from '../../src/services/changes.ts';
 import { createBlockWaits } from '../../src/services/fresh-reads/block-waits.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainFacts } from '../../src/domain/facts.ts';
-import { formatLeverage } from '../../src/domain/leverage/leverage.ts';
+import { formatLeverage } from '../../src/domain/leverage/leveraged-apy.ts';
 import type { Strategy } from '../../src/domain/strategy/types.ts';
 import type { HistoryKind, RateKind } from '../../src/loaders/history.ts';
 import { listHistories } from '../../src/resolvers/market/histories.ts';

@@ -8,7 +8,7 @@ import { KeyInputError, KeyNotActiveError, KeyNotFoundError } from '../../src/ke
 import { TooManyConnectionsError } from '../../src/limits/admission.ts';
 import { RateLimitedError } from '../../src/limits/budgets.ts';
 import { CallerLeftError } from '../../src/limits/fair-queue.ts';
-import { QueryTooComplexError } from '../../src/limits/query-limits.ts';
+import { QueryTooComplexError } from '../../src/limits/query-too-complex.ts';
 import { UnsupportedMediaTypeError } from '../../src/rest/input.ts';
 import { createOpenApi } from '../../src/rest/openapi/document.ts';
 import { MethodNotAllowedError } from '../../src/rest/router.ts';

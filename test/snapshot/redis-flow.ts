@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { RedisSettings } from '../../src/config/redis-address.ts';
 import type { ChainFacts } from '../../src/domain/facts.ts';
 import { createRedisLimiters } from '../../src/limits/limiters.ts';
-import { createLimits } from '../../src/limits/limits.ts';
+import { createLimits } from '../../src/limits/tier-limits.ts';
 import { onceAlive, untilAlive } from '../../src/redis/connection.ts';
 import { createRedisConnections, type RedisConnections } from '../../src/redis/connections.ts';
 import { systemClock } from '../../src/shared/clock.ts';

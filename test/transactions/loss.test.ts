@@ -10,9 +10,9 @@ import {
 import { Decimal } from '../../src/shared/decimal.ts';
 import { LimitExceededError, UnsteadyQuotesError } from '../../src/transactions/errors.ts';
 import { ltvPctOf } from '../../src/transactions/preview/ltv.ts';
-import { requireLossWithin } from '../../src/transactions/quote/bounds.ts';
 import { expectedOutput, minimumOutput } from '../../src/transactions/quote/loss.ts';
 import { planSwap } from '../../src/transactions/quote/planned.ts';
+import { requireLossWithin } from '../../src/transactions/quote/refuse-costly-swaps.ts';
 import { sizeLoan } from '../../src/transactions/quote/size.ts';
 import { heldSlippage } from '../../src/transactions/quote/slippage.ts';
 import { catalog, RUNS } from './world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LimitExceededError, SimulationMismatchError, SimulationRevertedError } from '../../src/transactions/errors.ts';
 import { withVenues } from '../../src/transactions/quote/attempts.ts';
-import { requireLossWithin } from '../../src/transactions/quote/bounds.ts';
 import { referenceFor } from '../../src/transactions/quote/reference.ts';
+import { requireLossWithin } from '../../src/transactions/quote/refuse-costly-swaps.ts';
 import { heldSlippage } from '../../src/transactions/quote/slippage.ts';
 import { positionShortfall, swapShortfall, toleranceOf } from '../../src/transactions/simulate/shortfall.ts';
 import type { PlannedSwap } from '../../src/transactions/types.ts';

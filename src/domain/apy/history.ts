@@ -1,5 +1,5 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
-import { leverageApyPct } from '../leverage/leverage.ts';
+import { leverageApyPct } from '../leverage/leveraged-apy.ts';
 import { type IncentiveRecord, incentiveMean } from './campaigns.ts';
 import { meanOver, meansOf, type Trailing, type WindowMeans, windowMean } from './series.ts';
 

@@ -1,6 +1,6 @@
 import { type Decimal, ZERO } from '../../shared/decimal.ts';
 import type { RateHistory, RatePoint } from '../../shared/rate-history.ts';
-import { leverageApyPct } from '../leverage/leverage.ts';
+import { leverageApyPct } from '../leverage/leveraged-apy.ts';
 import { hasUnknown, type IncentiveRecord } from './campaigns.ts';
 import { DAY_MS, stepAverage } from './series.ts';
 

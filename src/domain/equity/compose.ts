@@ -4,7 +4,7 @@ import type { WindowMeans } from '../apy/series.ts';
 import { formatMeans, meanOver, meansOf } from '../apy/series.ts';
 import { earliestStale } from '../freshness/stamp.ts';
 import type { Gap } from '../freshness/types.ts';
-import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leverage.ts';
+import { LEVERAGE_PLACES, leverageApyPctAtLtv } from '../leverage/leveraged-apy.ts';
 import { stockLtvCapPct } from '../leverage/limits.ts';
 import type { ComposedMarket } from '../market/types.ts';
 import { exitTierPart, gapsOfStrategy, type StrategyParams, withWarnings } from '../strategy/compose.ts';

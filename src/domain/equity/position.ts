@@ -3,7 +3,7 @@ import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp, ZERO } fr
 import type { Address, ChainId, StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap, Stamp } from '../freshness/types.ts';
-import { exactApyPctAtLtv } from '../leverage/leverage.ts';
+import { exactApyPctAtLtv } from '../leverage/leveraged-apy.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';

@@ -1,6 +1,6 @@
 import { Decimal, formatPct } from '../../shared/decimal.ts';
 import type { LadderEntry } from '../strategy/types.ts';
-import { formatLeverage, ltvPctFromLeverage } from './leverage.ts';
+import { formatLeverage, ltvPctFromLeverage } from './leveraged-apy.ts';
 
 const LTV_PLACES = 1;
 

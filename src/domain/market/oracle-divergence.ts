@@ -1,7 +1,7 @@
 import type { Market } from '../../catalog/types.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import type { Fact, OraclePrice, UsdPrice } from '../facts.ts';
-import { apart } from '../plausibility/assess.ts';
+import { apart } from '../plausibility/suspect.ts';
 import type { OracleDivergence, OracleReference, Warning } from '../plausibility/types.ts';
 import { exceededBound } from './oracle-range.ts';
 import { ORACLE_SOURCE, oracleUsd } from './prices.ts';

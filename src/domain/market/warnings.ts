@@ -1,7 +1,7 @@
 import type { Token } from '../../catalog/types.ts';
 import { type Decimal, formatPct } from '../../shared/decimal.ts';
 import type { Failure, Suspect } from '../facts.ts';
-import { isOffPeg } from '../plausibility/assess.ts';
+import { isOffPeg } from '../plausibility/suspect.ts';
 import type { WarnedField, Warning } from '../plausibility/types.ts';
 import type { CompositionContext } from './context.ts';
 import { divergenceWarning } from './oracle-divergence.ts';

@@ -3,7 +3,7 @@ import { Decimal, formatPct, HUNDRED, toFixedHalfUp, ZERO } from '../../shared/d
 import { type EquityPosition, type VaultLeg, vaultApyPct } from '../equity/position.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { exactApyPctAtLtv } from '../leverage/leverage.ts';
+import { exactApyPctAtLtv } from '../leverage/leveraged-apy.ts';
 import type { MarketValues, PositionMarketValues } from '../market/at-block.ts';
 import type { HeldPosition, HeldStock, Position, WalletHoldings } from '../position/types.ts';
 import { type Valuation, valueHolding } from '../position/valuation.ts';

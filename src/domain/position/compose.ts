@@ -3,7 +3,7 @@ import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '..
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { exactApyPctAtLtv, formatLeverage } from '../leverage/leverage.ts';
+import { exactApyPctAtLtv, formatLeverage } from '../leverage/leveraged-apy.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';

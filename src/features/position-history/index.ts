@@ -1,7 +1,7 @@
 import type { Feature } from '../../app/feature.ts';
 import documents from './generated/manifest.json' with { type: 'json' };
-import { statementConversions } from './rest/conversions.ts';
 import { positionHistoryRoutes } from './rest/routes.ts';
+import { statementConversions } from './rest/statement-csv.ts';
 import './schema/history.ts';
 import './schema/statement.ts';
 

@@ -10,7 +10,7 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Admission } from '../../limits/admission.ts';
 import { countedClient } from '../../limits/clients.ts';
 import type { FairQueue } from '../../limits/fair-queue.ts';
-import { ADMISSION_POINTS } from '../../limits/limits.ts';
+import { ADMISSION_POINTS } from '../../limits/points.ts';
 import type { Compiler, Execute } from '../compiler.ts';
 import type { ExecutionContext } from '../context.ts';
 

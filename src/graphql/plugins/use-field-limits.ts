@@ -17,7 +17,7 @@ import { LRUCache } from 'lru-cache';
 import { RateLimitedError } from '../../limits/budgets.ts';
 import { type CountedClient, countedClient, NETWORK_CLIENTS } from '../../limits/clients.ts';
 import { needsKey } from '../../limits/field-scopes.ts';
-import { type Limits, type Tier, type TierLimits, tierOf, WINDOW_SEC } from '../../limits/limits.ts';
+import { type Limits, type Tier, type TierLimits, tierOf, WINDOW_SEC } from '../../limits/tier-limits.ts';
 import type { ServerContext } from '../context.ts';
 
 export interface FieldLimitsDeps {

@@ -1,8 +1,8 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { graphqlRefusal } from '../../http/graphql-refusal.ts';
-import { WINDOW_SEC } from '../../limits/limits.ts';
 import { budgetExtension, budgetHeaders, type RequestContext } from '../../limits/request-context.ts';
+import { WINDOW_SEC } from '../../limits/tier-limits.ts';
 import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import type { ServerContext } from '../context.ts';

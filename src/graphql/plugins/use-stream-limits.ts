@@ -2,8 +2,8 @@ import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { RateLimitedError } from '../../limits/budgets.ts';
 import { countedClient } from '../../limits/clients.ts';
-import { type Limits, WINDOW_SEC } from '../../limits/limits.ts';
 import { createSlots } from '../../limits/slots.ts';
+import { type Limits, WINDOW_SEC } from '../../limits/tier-limits.ts';
 import type { ServerContext } from '../context.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { BYTES_PER_POINT } from '../../limits/limits.ts';
+import { BYTES_PER_POINT } from '../../limits/points.ts';
 import { errorResponse } from '../../rest/envelope.ts';
 import { MethodNotAllowedError } from '../../rest/router.ts';
 import type { RestRequest, RestResponse } from '../../rest/types.ts';

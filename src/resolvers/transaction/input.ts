@@ -9,9 +9,6 @@ import type { AppContext } from '../common/context.ts';
 import { chainOfStrategy } from '../market/chains.ts';
 import { requirePlace } from '../position/positions.ts';
 
-/** How long a plan without quotes counts as good, ms: its worst case is that of a minute later. */
-export const PLAN_LIFE_MS = 60_000;
-
 /** The argument of a build in which its input is; that of a preview has a part for each build. */
 const INPUT = 'input';
 

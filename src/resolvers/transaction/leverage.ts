@@ -1,5 +1,6 @@
 import type { Gap } from '../../domain/freshness/types.ts';
 import type { ManageArgs, OpenArgs } from '../../schema/transaction/leverage-inputs.ts';
+import { PLAN_EXPIRY_SEC } from '../../shared/contract/plan-expiry.ts';
 import { type Decimal, formatPct, formatUnitsPlain } from '../../shared/decimal.ts';
 import type { Address, StrategyId } from '../../shared/ids.ts';
 import {
@@ -26,7 +27,7 @@ import {
   planGaps,
   type WorstCaseView,
 } from './estimate.ts';
-import { manageInput, type OnChain, openInput, PLAN_LIFE_MS } from './input.ts';
+import { manageInput, type OnChain, openInput } from './input.ts';
 import {
   basisOfPlan,
   costsOf,
@@ -185,7 +186,8 @@ function formatPlan(plan: Plan, ctx: AppContext): LeveragePlanView {
     ...plannedView(plan, ctx),
     ...planFields(plan, [...plan.approvals, plan.tx], ctx),
     atomicRequired: false,
-    expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_LIFE_MS,
+    // Without quotes: its worst case is that of a minute later.
+    expiresAtMs: plan.expiresAtMs ?? secondOf(ctx) + PLAN_EXPIRY_SEC * 1_000,
     received: plan.received ?? null,
   };
   const [reason, why] = plan.before

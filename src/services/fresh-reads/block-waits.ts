@@ -1,8 +1,8 @@
 import { ChainReadError } from '../../chain/rpc/errors.ts';
 import type { HeadReading, ReadHead, TransactionSlot, TransactionState } from '../../chain/transactions.ts';
 import { RateLimitedError } from '../../limits/budgets.ts';
-import { WINDOW_SEC } from '../../limits/limits.ts';
 import { createSlots } from '../../limits/slots.ts';
+import { WINDOW_SEC } from '../../limits/tier-limits.ts';
 import type { BlockWaitsPort, WaitOutcome, WaitStatus, WaitTarget } from '../../resolvers/common/read-services.ts';
 import { RETRY_AFTER_SEC } from '../../shared/calls/wait-timeout.ts';
 import { BadRequestError, NotReadyError } from '../../shared/errors.ts';

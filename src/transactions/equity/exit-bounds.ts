@@ -2,7 +2,12 @@ import type { Decimal } from '../../shared/decimal.ts';
 import { NAMES } from '../../shared/names.ts';
 import { LimitExceededError } from '../errors.ts';
 import { LARGEST_LOSS_PCT } from '../input.ts';
-import { exceedsItsBound, highCostIssues, type LeavingBounds, requireLossWithin } from '../quote/bounds.ts';
+import {
+  exceedsItsBound,
+  highCostIssues,
+  type LeavingBounds,
+  requireLossWithin,
+} from '../quote/refuse-costly-swaps.ts';
 import type { Issue } from '../types.ts';
 import type { SoldLeg, SoldLegs, SoldLoop } from './exit-sales.ts';
 

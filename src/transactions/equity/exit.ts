@@ -13,8 +13,8 @@ import { allowedLoss, effectiveSlippage, LARGEST_LOSS_PCT, MAX_SLIPPAGE } from '
 import { closingFlows, liquidityNeeds, liquidityOf, requireCovered, SENT_WITHIN_SEC } from '../liquidity.ts';
 import { type ExactAmount, type Held, immuneAmount } from '../manage/part.ts';
 import { exactNote } from '../messages.ts';
-import { leavingBounds } from '../quote/bounds.ts';
 import { priceAgeIssues } from '../quote/price-age.ts';
+import { leavingBounds } from '../quote/refuse-costly-swaps.ts';
 import { cappedIssues, slippageIssues } from '../quote/slippage.ts';
 import { deploymentNotes, requireUnpaused } from '../read/deployment.ts';
 import { debtOf, type LiveMarket, type PricedAt, pricedAt } from '../read/market-state.ts';

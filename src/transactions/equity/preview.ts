@@ -1,7 +1,7 @@
 import { equityNetApyPct, stockLiquidationPrice } from '../../domain/equity/compose.ts';
 import { depositFeeOf } from '../../domain/leverage/fees.ts';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { exactApyPctAtLtv, formatLeverage } from '../../domain/leverage/leverage.ts';
+import { exactApyPctAtLtv, formatLeverage } from '../../domain/leverage/leveraged-apy.ts';
 import { limitsOf } from '../../domain/market/statics.ts';
 import type { ComposedMarket } from '../../domain/market/types.ts';
 import { formatPrice, wholePrice } from '../../domain/position/valuation.ts';

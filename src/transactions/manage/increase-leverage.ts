@@ -1,5 +1,5 @@
 import { collateralValueInLoan, increaseFlashLoan } from '../../domain/leverage/flash-loan.ts';
-import { leverageFromLtvPct, ltvPctFromLeverage } from '../../domain/leverage/leverage.ts';
+import { leverageFromLtvPct, ltvPctFromLeverage } from '../../domain/leverage/leveraged-apy.ts';
 import { Decimal } from '../../shared/decimal.ts';
 import { swapDataOf } from '../build/call.ts';
 import { buildIncreaseLeverage } from '../build/flash-leverage.ts';
@@ -16,9 +16,9 @@ import {
 } from '../liquidity.ts';
 import { loanInCollateral } from '../preview/ltv.ts';
 import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
-import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { withFloor } from '../quote/floor.ts';
 import { worstOutput } from '../quote/planned.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/refuse-costly-swaps.ts';
 import { quoteSwap } from '../quote/request.ts';
 import { sizeLoan } from '../quote/size.ts';
 import { heldSlippage, slippageIssues } from '../quote/slippage.ts';

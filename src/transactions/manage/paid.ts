@@ -4,7 +4,7 @@ import type { Address } from '../../shared/ids.ts';
 import { buildApprovals } from '../build/approvals.ts';
 import { formatAmount } from '../messages.ts';
 import type { CostItem } from '../preview/costs.ts';
-import { requireLossWithin } from '../quote/bounds.ts';
+import { requireLossWithin } from '../quote/refuse-costly-swaps.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { PayToken, PlannedSwap } from '../types.ts';
 import { quoteAction } from './swap.ts';

@@ -5,7 +5,7 @@ import { buildDeleverage } from '../build/flash-leverage.ts';
 import { loanUsd, tokenUsdPrices } from '../deps.ts';
 import { LimitExceededError } from '../errors.ts';
 import { equityValueOf } from '../preview/costs.ts';
-import { highCostIssues, type LeavingBounds, leavingBounds, requireLossWithin } from '../quote/bounds.ts';
+import { highCostIssues, type LeavingBounds, leavingBounds, requireLossWithin } from '../quote/refuse-costly-swaps.ts';
 import { payTokenOf } from '../read/tokens.ts';
 import type { Outcome } from '../simulate/outcome.ts';
 import type { Issue, PlannedSwap } from '../types.ts';

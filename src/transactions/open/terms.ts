@@ -16,8 +16,8 @@ import {
 } from '../liquidity.ts';
 import { buyImpactPct, previewPosition, withinMaxLtv } from '../preview/position.ts';
 import type { MarketRates } from '../preview/rates.ts';
-import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/bounds.ts';
 import { worstOutput } from '../quote/planned.ts';
+import { MAX_TOTAL_LOSS_PCT, requireLossWithin } from '../quote/refuse-costly-swaps.ts';
 import type { SwapBounds } from '../quote/request.ts';
 import { heldSlippage } from '../quote/slippage.ts';
 import type { AllocatorSource } from '../read/allocator.ts';

@@ -1,6 +1,6 @@
 import { MathLib } from '@morpho-org/blue-sdk';
 import { collateralValueInLoan } from '../../domain/leverage/flash-loan.ts';
-import { exactApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leverage.ts';
+import { exactApyPctAtLtv, leverageFromLtvPct } from '../../domain/leverage/leveraged-apy.ts';
 import { Decimal, HUNDRED } from '../../shared/decimal.ts';
 import { NAMES } from '../../shared/names.ts';
 import { LimitExceededError } from '../errors.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { untouchedAccounts } from '../../../devnet/seed/accounts.ts';
 import { createDatabase } from '../../../src/database/client.ts';
 import { createKeyAdmin } from '../../../src/keys/admin.ts';
-import { VERDICT_TTL_MS } from '../../../src/keys/service.ts';
+import { VERDICT_TTL_MS } from '../../../src/keys/verify-key.ts';
 import { captureLogs } from '../../support/log-capture.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../support/process/own-postgres.ts';
 import { startService, type TestService } from '../../support/service.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../../src/database/client.ts';
 import { createKeyAdmin } from '../../../src/keys/admin.ts';
 import { runKeysCli } from '../../../src/keys/cli.ts';
-import { VERDICT_TTL_MS } from '../../../src/keys/service.ts';
+import { VERDICT_TTL_MS } from '../../../src/keys/verify-key.ts';
 import { captureLogs } from '../../support/log-capture.ts';
 import { type Answer, OPS, PARTNER, startService, type TestService } from '../../support/service.ts';
 

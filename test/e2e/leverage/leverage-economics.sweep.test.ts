@@ -7,7 +7,7 @@ import { irmAbi } from '../../../src/abi/irm.ts';
 import { morphoBlueAbi } from '../../../src/abi/morpho-blue.ts';
 import type { Market } from '../../../src/catalog/index.ts';
 import { borrowApyPctFromRate } from '../../../src/domain/apy/rates.ts';
-import { exactApyPctAtLtv } from '../../../src/domain/leverage/leverage.ts';
+import { exactApyPctAtLtv } from '../../../src/domain/leverage/leveraged-apy.ts';
 import { Decimal } from '../../../src/shared/decimal.ts';
 import { openVariables } from '../../support/partner-inputs.ts';
 import { bodyViolation } from '../../support/row-body.ts';

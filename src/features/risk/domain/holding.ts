@@ -2,7 +2,7 @@ import { MarketUtils, MathLib, ORACLE_PRICE_SCALE, Market as SdkMarket } from '@
 import { borrowRateNow, rateAtTargetNow } from '../../../domain/apy/rates.ts';
 import type { Gap } from '../../../domain/freshness/types.ts';
 import { openFlashLoan } from '../../../domain/leverage/flash-loan.ts';
-import { ltvPctFromLeverage } from '../../../domain/leverage/leverage.ts';
+import { ltvPctFromLeverage } from '../../../domain/leverage/leveraged-apy.ts';
 import { accrue } from '../../../domain/market/accrue.ts';
 import type { PositionMarketValues } from '../../../domain/market/at-block.ts';
 import { oracleTypeOf } from '../../../domain/market/oracle-basis.ts';

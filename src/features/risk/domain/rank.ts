@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../../domain/apy/series.ts';
 import { EXIT_SIZES_USD, type ExitSweep } from '../../../domain/facts.ts';
-import { LEVERAGE_PLACES, leverageFromLtvPct } from '../../../domain/leverage/leverage.ts';
+import { LEVERAGE_PLACES, leverageFromLtvPct } from '../../../domain/leverage/leveraged-apy.ts';
 import type { ComposedMarket } from '../../../domain/market/types.ts';
 import { cleanExitSize, lossOfSale, measuredSize } from '../../../domain/strategy/exit.ts';
 import { Decimal, HUNDRED, toFixedHalfUp, ZERO } from '../../../shared/decimal.ts';

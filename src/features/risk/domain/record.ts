@@ -1,5 +1,5 @@
 import { AdaptiveCurveIrmLib, MathLib } from '@morpho-org/blue-sdk';
-import { CONFIRMING_READINGS, isSuspectPrice } from '../../../domain/plausibility/assess.ts';
+import { CONFIRMING_READINGS, isSuspectPrice } from '../../../domain/plausibility/suspect.ts';
 import { Decimal } from '../../../shared/decimal.ts';
 
 /** Oracle price and borrow rate of a market at one time. */

@@ -2,7 +2,7 @@ import { MathLib } from '@morpho-org/blue-sdk';
 import { gap } from '../../../domain/freshness/gaps.ts';
 import type { Gap } from '../../../domain/freshness/types.ts';
 import { collateralValueInLoan } from '../../../domain/leverage/flash-loan.ts';
-import { leverageFromLtvPct } from '../../../domain/leverage/leverage.ts';
+import { leverageFromLtvPct } from '../../../domain/leverage/leveraged-apy.ts';
 import { valueLtvPct } from '../../../domain/position/valuation.ts';
 import { Decimal, formatPct, HUNDRED, ratio } from '../../../shared/decimal.ts';
 import { canBeLiquidated } from './liquidation.ts';

@@ -5,11 +5,12 @@ import type { Clock } from '../shared/clock.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Timers } from '../shared/timers.ts';
-import { createKeyAdmin, type KeyAdmin, keyStatusOf } from './admin.ts';
+import { createKeyAdmin, type KeyAdmin } from './admin.ts';
 import { parseKey } from './format.ts';
 import { hashKey, matchesHash } from './hash.ts';
 import { createLastUsedRecorder } from './last-used.ts';
 import { sampleKeyId } from './owners.ts';
+import { keyStatusOf } from './status.ts';
 import {
   createVerdicts,
   type KeyChecks,
@@ -17,9 +18,9 @@ import {
   RECHECK_MS,
   type Verdict,
   type VerifiedKey,
-} from './verdicts.ts';
+} from './verdict-cache.ts';
 
-export { type KeyChecks, VERDICT_TTL_MS } from './verdicts.ts';
+export { type KeyChecks, VERDICT_TTL_MS } from './verdict-cache.ts';
 
 /** Longer than any key: a longer header is refused without parsing. */
 const MAX_HEADER_LENGTH = 256;

@@ -1,7 +1,7 @@
 import { QUERY_MEASURES } from '../shared/contract/error-details.ts';
 import { AppError } from '../shared/errors.ts';
-import type { Tier, TierLimits } from './limits.ts';
 import type { ScanMeasure } from './query-scan.ts';
+import type { Tier, TierLimits } from './tier-limits.ts';
 
 /** Measures of a query that have a limit. */
 export type QueryMeasure =
