@@ -110,9 +110,7 @@ export function createExitLiquidityWarmer(
       let refused: unknown;
       let thrown: unknown;
       let resumeSec: number | undefined;
-      // A chain opens once every group was tried: the first result of a first start is published at once.
-      const isFirst = mode === 'due' && snapshot.facts(chainId).groups.exitLiquidity.lastAttemptMs === null;
-      const gathered = gatherPublications(deps, chainId, attemptedAtMs, isFirst ? 0 : attemptedAtMs);
+      const gathered = gatherPublications(deps, chainId, attemptedAtMs);
       const fail = ({ address }: Token, failure: Omit<Failure, 'sinceMs'>): void => {
         failures.set(address, failure);
         gathered.failures.set(address, failure);
@@ -161,14 +159,11 @@ export function createExitLiquidityWarmer(
 }
 
 /** Gather measurements and failures, and publish those of some time at once. */
-function gatherPublications(
-  { snapshot, clock }: ExitLiquidityDeps,
-  chainId: ChainId,
-  attemptedAtMs: number,
-  sinceMs: number,
-) {
+function gatherPublications({ snapshot, clock }: ExitLiquidityDeps, chainId: ChainId, attemptedAtMs: number) {
   let [items, failures] = [new Map<string, Fact<ExitSweep>>(), new Map<string, Omit<Failure, 'sinceMs'>>()];
-  let publishedMs = sinceMs;
+  // A chain opens once every group was tried: the first result of a first start is published at once.
+  const isFirst = snapshot.facts(chainId).groups.exitLiquidity.lastAttemptMs === null;
+  let publishedMs = isFirst ? Number.NEGATIVE_INFINITY : attemptedAtMs;
   return {
     get items() {
       return items;
