@@ -8,6 +8,7 @@ import { alerting } from './alerting.ts';
 import { attacking } from './attacks.ts';
 import { type Child, isPinning, removeBundles, serviceFlags, startChild } from './child.ts';
 import { composing } from './composing.ts';
+import { sharing } from './cores.ts';
 import { type Measured, measure, median, type Shot } from './load.ts';
 import { partnering } from './partner.ts';
 import { askRaw } from './raw.ts';
@@ -35,7 +36,17 @@ const FULL: Plan = {
 };
 const QUICK: Plan = { rounds: 1, shotMs: 600, sizes: [100, 1_000], wallets: [100, 1_000], attackSec: 5 };
 /** Benchmarks without a local world. */
-const ALONE: readonly string[] = ['partner', 'compose', 'refresh', 'ops', 'alerts', 'attacks', 'names', 'bystander'];
+const ALONE: readonly string[] = [
+  'partner',
+  'compose',
+  'refresh',
+  'ops',
+  'alerts',
+  'attacks',
+  'names',
+  'bystander',
+  'cores',
+];
 /** Limits are counted, and high enough for the measurement. */
 const NO_END = '1000000000';
 /** Settings of refresh cadences and freshness budgets. */
@@ -52,6 +63,7 @@ async function main(args: readonly string[]): Promise<void> {
   const isServing = only.length === 0 || only.some((part) => !ALONE.includes(part));
   if (isServing) await attempt('answers', () => serving(plan, wanted));
   if (wanted('partner')) await attempt('partner', () => partnering(plan));
+  if (wanted('cores')) await attempt('cores', () => sharing(plan));
   if (wanted('compose')) await attempt('compose', () => composing(plan.sizes));
   if (wanted('refresh')) await attempt('refresh', () => refreshing(plan.sizes));
   if (wanted('ops')) await attempt('ops', () => reporting(plan.wallets));

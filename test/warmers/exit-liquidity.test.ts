@@ -100,6 +100,22 @@ describe('exit-liquidity', () => {
     expect([report.items, report.resumeSec]).toEqual([sellable(ethereum, NOW_MS).length - 10, undefined]);
   });
 
+  test('behavior: the first result of a first start is published before the sweep is over', async () => {
+    const w = world();
+    await prime(w);
+    const sound = w.ports.routes.route;
+    const published: number[] = [];
+    w.ports.routes = {
+      route: (request, options) => {
+        published.push(w.facts().groups.exitLiquidity.items.size);
+        return sound(request, options);
+      },
+    };
+    await w.run('exit-liquidity:1', 'due');
+    expect(published.slice(0, 5)).toEqual([0, 0, 0, 0, 1]);
+    expect(new Set(published)).toEqual(new Set([0, 1]));
+  });
+
   test('behavior: a first sweep measures the collateral of the most markets first, and matured ones last', async () => {
     for (const mode of ['all', 'due'] as const) {
       const w = world();

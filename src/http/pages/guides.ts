@@ -32,7 +32,17 @@ const NAMES = [
   'changelog',
 ];
 /** The documents for operators, to which alarms lead: pages, and no part of what agents are given. */
-const RUNBOOKS = ['operations', 'installation', 'settings', 'stores', 'upstreams', 'monitoring', 'ops', 'reliability'];
+const RUNBOOKS = [
+  'operations',
+  'installation',
+  'settings',
+  'stores',
+  'upstreams',
+  'monitoring',
+  'ops',
+  'reliability',
+  'growth',
+];
 /** Documents at the root of the repository. */
 const AT_ROOT: Readonly<Record<string, string>> = { changelog: 'CHANGELOG.md' };
 
