@@ -50,6 +50,8 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
     async onParams({ params, context }) {
       const server = context as unknown as ServerContext;
       const { info } = server;
+      // A row has paid its price.
+      if (server.transport === 'rest') return;
       // The operations of a batch wait in the fair queue; a single one has waited already.
       if (Array.isArray(server.params)) await fairQueue.enter(countedClient(info), info.left);
       if (typeof params.query !== 'string') return;
