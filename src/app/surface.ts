@@ -220,7 +220,7 @@ function clientOf(requestContext: RequestContext, admission: Gateway['admission'
     identity,
     network,
     charge: async (points) => void (await admission.charge(requestContext, points)),
-    refund: (points) => admission.refund(requestContext, points),
+    refund: async (points) => admission.refund(requestContext, points),
     left: () => requestContext.left?.(),
   };
 }

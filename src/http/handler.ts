@@ -200,18 +200,24 @@ function variesByEncoding({ headers }: RestResponse): boolean {
   return headers.vary?.includes('accept-encoding') === true;
 }
 
-/** Make, once, the signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */
+/** Make, once, the signal that is aborted when the client of an exchange disconnects before its answer is sent. */
 function signalOf(res: ServerResponse): () => AbortSignal {
   let signal: AbortSignal | undefined;
   return () => {
     if (signal !== undefined) return signal;
     const controller = new AbortController();
-    if (res.destroyed) controller.abort();
-    else res.once('close', () => controller.abort());
+    if (res.destroyed) controller.abort(CLIENT_LEFT);
+    else
+      res.once('close', () => {
+        if (!res.writableFinished) controller.abort(CLIENT_LEFT);
+      });
     signal = controller.signal;
     return signal;
   };
 }
+
+/** Without a reason of ours each abort makes an exception with a stack trace. */
+const CLIENT_LEFT = 'the client has left';
 
 function idHeader({ correlationId }: State): Headers {
   return { 'x-correlation-id': correlationId };
