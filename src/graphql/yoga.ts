@@ -238,6 +238,8 @@ function useNoIntrospection(): Plugin {
 async function responseOf(response: Response, eventIds: (string | null)[]): Promise<RestResponse | StreamResponse> {
   // Plugins may set header names in any case.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
+  // The length is that of the bytes that are written.
+  delete headers['content-length'];
   const { status } = response;
   // Reading the property makes a stream of a text.
   const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;

@@ -9,7 +9,6 @@ import { costOfErrors, countFields } from '../../limits/query-cost.ts';
 import type { RequestContext } from '../../limits/request-context.ts';
 import { type Awaitable, andThen } from '../../shared/awaitable.ts';
 import { ERROR_CODES } from '../../shared/errors.ts';
-import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { checksumErrors } from '../checksums.ts';
 import type { ServerContext } from '../context.ts';
 import type { Queries, QueryCost, ReadingCost } from '../queries.ts';
@@ -110,12 +109,12 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
           const used = usedBy(args.document, execution, sized, result.data) + failed;
           account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
           const points = account?.points ?? cost.points;
-          const errors = result.errors?.slice(0, MAX_ERRORS);
-          setResult({
-            ...result,
-            ...withoutUndefined({ errors }),
-            extensions: { ...result.extensions, cost: { ...cost, points } },
-          });
+          const extensions = { ...result.extensions, cost: { ...cost, points } };
+          setResult(
+            result.errors === undefined
+              ? { ...result, extensions }
+              : { ...result, errors: result.errors.slice(0, MAX_ERRORS), extensions },
+          );
         },
       }));
     },
