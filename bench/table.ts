@@ -6,8 +6,8 @@ export function say(line: string): void {
 }
 
 /** Titles of contenders with unclear names. */
-const TITLES: Partial<Record<Contender, string>> = { same: 'bare, same head' };
-const ORDER: readonly Contender[] = ['service', 'bare', 'same', 'hono', 'fastify', 'yoga', 'mercurius'];
+const TITLES: Partial<Record<Contender, string>> = { same: 'bare, same head', deployed: 'fastify, as deployed' };
+const ORDER: readonly Contender[] = ['service', 'bare', 'same', 'hono', 'fastify', 'deployed', 'yoga', 'mercurius'];
 
 /** Print the head of the table of answers. */
 export function tableHead(rounds: number): void {
