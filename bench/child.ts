@@ -16,6 +16,8 @@ export interface Child {
 export interface Cost {
   /** CPU time of the process so far, microseconds. */
   readonly cpuUs: number;
+  /** The part of it outside of the kernel, microseconds. */
+  readonly userUs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
   /** Number of answers of an attacker by status. */

@@ -18,6 +18,8 @@ export interface Measured {
   readonly perSec: number;
   /** CPU time of the server per request, microseconds. */
   readonly cpuUs: number;
+  /** The part of it outside of the kernel, microseconds. */
+  readonly userUs: number;
 }
 
 const CONNECTIONS = 24;
@@ -50,7 +52,11 @@ export async function measure(child: Child, shot: Shot, ms: number, connections 
   if (answered === 0 || expected !== answered) {
     throw new Error(`${child.url}${path} answered ${JSON.stringify(result.statusCodeStats)} instead of ${status}`);
   }
-  return { perSec: answered / result.duration, cpuUs: (after.cpuUs - before.cpuUs) / answered };
+  return {
+    perSec: answered / result.duration,
+    cpuUs: (after.cpuUs - before.cpuUs) / answered,
+    userUs: (after.userUs - before.userUs) / answered,
+  };
 }
 
 /** Median of several measurements, of each number separately. */
@@ -59,5 +65,9 @@ export function median(all: readonly Measured[]): Measured {
     const sorted = all.map(of).sort((a, b) => a - b);
     return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   };
-  return { perSec: middle((one) => one.perSec), cpuUs: middle((one) => one.cpuUs) };
+  return {
+    perSec: middle((one) => one.perSec),
+    cpuUs: middle((one) => one.cpuUs),
+    userUs: middle((one) => one.userUs),
+  };
 }

@@ -13,8 +13,11 @@ export interface RowBytes {
   readonly etag?: string | undefined;
 }
 
-/** `bare` writes the body with the few headers that it needs; `same` writes all bytes of the service's answer. */
-export type Contender = 'service' | 'bare' | 'same' | 'hono' | 'fastify' | 'yoga' | 'mercurius';
+/**
+ * `bare` writes the body with the few headers that it needs; `same` writes all bytes of the service's answer; `deployed` is fastify
+ * with the plugins that people deploy it with.
+ */
+export type Contender = 'service' | 'bare' | 'same' | 'hono' | 'fastify' | 'deployed' | 'yoga' | 'mercurius';
 
 export interface Row {
   readonly name: string;
@@ -28,7 +31,7 @@ export interface Row {
 
 const PARTNER = { authorization: 'Bearer local-partner' };
 const BROTLI = { 'accept-encoding': 'br' };
-const REST_PEERS = ['bare', 'same', 'hono', 'fastify'] as const;
+const REST_PEERS = ['bare', 'same', 'hono', 'fastify', 'deployed'] as const;
 const GRAPHQL_PEERS = ['yoga', 'mercurius'] as const;
 
 /** Every field of the list in REST: the persisted operation behind `/v1/strategies`. */
@@ -88,13 +91,13 @@ export function rowsOf({ strategyId, etag }: { readonly strategyId: string; read
       name: 'strategies-br',
       title: 'GET /v1/strategies, brotli',
       shot: { path: '/v1/strategies', headers: BROTLI },
-      against: ['bare', 'same'],
+      against: ['bare', 'same', 'deployed'],
     },
     {
       name: 'strategies-304',
       title: 'GET /v1/strategies, 304',
       shot: { path: '/v1/strategies', headers: { 'if-none-match': etag }, status: 304 },
-      against: ['bare', 'same'],
+      against: ['bare', 'same', 'deployed'],
     },
     rest('strategy', 'GET /v1/strategies/{id}', `/v1/strategies/${strategyId}`),
     rest('markets', 'GET /v1/app/markets', '/v1/app/markets'),

@@ -124,6 +124,7 @@ async function serving(plan: Plan, wanted: (name: string) => boolean): Promise<v
       ['bare', bytes],
       ['hono', bytesFor('hono')],
       ['fastify', bytesFor('fastify')],
+      ['deployed', bytesFor('fastify')],
       ['yoga', peerInput],
       ['mercurius', peerInput],
     ];
@@ -200,8 +201,8 @@ async function measureRow(
       const child = contenders.get(name);
       if (!child) continue;
       const ms = round === 0 ? shotMs / 2 : shotMs;
-      const measured =
-        name === 'service' ? await measureService(child, row.shot, ms) : await measure(child, shotFor(name, row), ms);
+      const hasOwnTags = name === 'service' || name === 'deployed';
+      const measured = await (hasOwnTags ? measureTagged : measure)(child, shotFor(name, row), ms);
       if (round > 0) all.set(name, [...(all.get(name) ?? []), measured]);
     }
   }
@@ -211,7 +212,7 @@ async function measureRow(
 const MAX_ATTEMPTS = 5;
 
 /** The version behind a tag may change during the measurement, which is then repeated. */
-async function measureService(child: Child, shot: Shot, ms: number): Promise<Measured> {
+async function measureTagged(child: Child, shot: Shot, ms: number): Promise<Measured> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await measure(child, await withCurrentTag(child, shot), ms);
@@ -222,15 +223,17 @@ async function measureService(child: Child, shot: Shot, ms: number): Promise<Mea
 }
 
 /** Stale answers get another tag after some minutes: use the current one. */
-async function withCurrentTag(service: Child, shot: Shot): Promise<Shot> {
+async function withCurrentTag(server: Child, shot: Shot): Promise<Shot> {
   if (shot.status !== 304) return shot;
-  const { headers } = await askRaw(service.url, { path: shot.path });
+  const { headers } = await askRaw(server.url, { path: shot.path });
   return { ...shot, headers: { ...shot.headers, 'if-none-match': String(headers.etag) } };
 }
 
 function shotFor(name: Contender, row: Row): Shot {
   if (name === 'service') return row.shot;
   if (name === 'yoga' || name === 'mercurius') return row.peerShot ?? row.shot;
+  // It chooses the encoding and compares the tag itself.
+  if (name === 'deployed') return { ...row.shot, path: `/${row.name.split('-', 1)[0]}` };
   return { ...row.shot, path: name === 'same' ? `/${row.name}/same` : `/${row.name}` };
 }
 

@@ -32,7 +32,7 @@ export function serve<Input>(start: (input: Input) => Promise<Served>): void {
       const { user, system } = process.cpuUsage();
       const peakRssBytes = process.resourceUsage().maxRSS * 1024;
       process.send?.({
-        cost: { cpuUs: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes, ...figures() },
+        cost: { cpuUs: user + system, userUs: user, rssBytes: process.memoryUsage.rss(), peakRssBytes, ...figures() },
       });
     }
     if (message.stop) {

@@ -106,16 +106,16 @@ export function createSurface(deps: AppDeps, core: Core, stopping: () => boolean
     onCall: metrics?.toolCall,
   });
   const status = statusPages(deps, core, stopping);
+  const isRow = (path: string) => rest.routeOf(path) !== undefined;
   const redirects = createRedirects({
     pages: [...PAGES, ...files.paths.filter((path) => path.startsWith('/docs/'))],
     folders: files.folders,
-    isRow: (path) => rest.routeOf(path) !== undefined,
+    isRow,
   });
   const named = new Set([...status.paths, ...files.paths, GRAPHQL_PATH, MCP_PATH]);
   const routeName = (path: string) => (named.has(path) ? path : (rest.routeOf(path) ?? 'unmatched'));
   const isPublic = env.ROLE !== 'warmer';
-  const resource = (request: RestRequest) =>
-    (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ?? rest.answer(request);
+  const resource = (request: RestRequest) => files.missing(request, isRow) ?? rest.answer(request);
   const unread = createUnread(UNREAD_LIMITS);
   const handler = createHandler({
     graphql: isPublic ? graphql : closedGraphQL,
@@ -219,7 +219,7 @@ function clientOf(requestContext: RequestContext, admission: Gateway['admission'
     identity,
     network,
     charge: async (points) => void (await admission.charge(requestContext, points)),
-    refund: (points) => admission.refund(requestContext, points),
+    refund: async (points) => admission.refund(requestContext, points),
     left: () => requestContext.left?.(),
   };
 }

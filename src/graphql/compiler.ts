@@ -76,10 +76,12 @@ export function createCompiler({ now, later }: CompilerDeps): Compiler {
     },
     noteExecuted(args) {
       const key = keyOf(args);
-      const operation = operations.get(key) ?? { count: 0, compiled: undefined };
+      const known = operations.get(key);
+      if (known?.compiled) return;
+      const operation = known ?? { count: 0, compiled: undefined };
       operation.count += 1;
-      operations.set(key, operation, { size: args.document.loc?.source.body.length || 1 });
-      if (!operation.compiled && operation.count >= MIN_EXECUTIONS) later(() => compile(args, operation));
+      if (!known) operations.set(key, operation, { size: args.document.loc?.source.body.length || 1 });
+      if (operation.count >= MIN_EXECUTIONS) later(() => compile(args, operation));
     },
   };
 }

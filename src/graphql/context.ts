@@ -7,6 +7,8 @@ import type { ReadingCost } from './queries.ts';
 export interface ServerContext {
   readonly info: RequestContext;
   readonly transport: 'graphql' | 'rest';
+  /** Whether mutations are refused: the request is a GET. Absent = no. */
+  readonly isRead?: boolean | undefined;
   /** Parameters of a GraphQL request: one operation or a batch. */
   readonly params?: unknown;
   /** `Last-Event-ID` of a subscription that reconnects. */

@@ -18,7 +18,7 @@ import {
   deprecationHeaders,
   deprecationOf,
 } from '../shared/contract/deprecation.ts';
-import { readGraphQLRequest } from './graphql-request.ts';
+import { textIn } from './graphql-request.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -29,12 +29,12 @@ type Headers = Readonly<Record<string, string>>;
 export function createDeprecations(
   schema: GraphQLSchema,
   textOf: (id: string) => string | undefined,
-): (params: unknown) => Headers | undefined {
+): (params: object) => Headers | undefined {
   if (!hasDeprecated(schema)) return () => undefined;
   return (params) => {
-    const operations: readonly unknown[] = Array.isArray(params) ? params : [params];
+    const operations: readonly object[] = Array.isArray(params) ? params : [params];
     const used = operations.flatMap((operation) => {
-      const document = documentOf(readGraphQLRequest(operation, textOf)?.text ?? hashedText(operation, textOf));
+      const document = documentOf(textIn(operation, textOf));
       return document ? usedIn(document, schema) : [];
     });
     return deprecationHeaders(used, DEPRECATION_DOCUMENT);
@@ -44,16 +44,6 @@ export function createDeprecations(
 /** Add the headers of deprecated parts to an answer. */
 export function withDeprecations<R extends RestResponse | StreamResponse>(response: R, more: Headers | undefined): R {
   return more === undefined ? response : { ...response, headers: { ...response.headers, ...more } };
-}
-
-/** The text of a request with parameters that a plain one does not have: extensions, or the hash of a persisted operation. */
-function hashedText(operation: unknown, textOf: (id: string) => string | undefined): string | undefined {
-  const { query, extensions } = operation as {
-    readonly query?: unknown;
-    readonly extensions?: { readonly persistedQuery?: { readonly sha256Hash?: unknown } | null } | null;
-  };
-  const hash = extensions?.persistedQuery?.sha256Hash;
-  return typeof query === 'string' ? query : typeof hash === 'string' ? textOf(hash) : undefined;
 }
 
 /** A text that is not a document is refused elsewhere. */

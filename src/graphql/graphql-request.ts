@@ -30,6 +30,28 @@ export function readGraphQLRequest(
   return { text, operationName: operationName ?? undefined, variables, isPersisted };
 }
 
+/** The ids by which one operation may be requested instead of its text. */
+export function idsIn(params: object): { readonly documentId: string | undefined; readonly hash: string | undefined } {
+  const { documentId, extensions } = params as {
+    readonly documentId?: unknown;
+    readonly extensions?: { readonly persistedQuery?: { readonly sha256Hash?: unknown } | null } | null;
+  };
+  const hash = extensions?.persistedQuery?.sha256Hash;
+  return {
+    documentId: typeof documentId === 'string' ? documentId : undefined,
+    hash: typeof hash === 'string' ? hash : undefined,
+  };
+}
+
+/** The text of one operation in any form; `undefined` = not known, which execution refuses. */
+export function textIn(params: object, textOf: (id: string) => string | undefined): string | undefined {
+  const { query } = params as { readonly query?: unknown };
+  if (typeof query === 'string') return query;
+  const { documentId, hash } = idsIn(params);
+  const id = documentId ?? hash;
+  return id === undefined ? undefined : textOf(id);
+}
+
 /**
  * Cache key of an operation: equal for equal documents, operation names and variables. Distinct from the keys of REST rows,
  * which start with a path.

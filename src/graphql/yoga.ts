@@ -5,8 +5,8 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { AnswerCache } from '../http/answer-cache.ts';
 import { compressedAnswer } from '../http/compressed-answer.ts';
 import { toGraphQLError } from '../http/errors.ts';
-import { graphqlRefusal } from '../http/graphql-refusal.ts';
-import { GRAPHQL_PATH, type GraphQLEndpoint } from '../http/handler.ts';
+import { graphqlAnswer, graphqlRefusal } from '../http/graphql-refusal.ts';
+import { GRAPHQL_PATH, type GraphQLEndpoint, type NodeExchange } from '../http/handler.ts';
 import type { Admission } from '../limits/admission.ts';
 import { countedClient } from '../limits/clients.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
@@ -21,7 +21,10 @@ import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
 import { createDeprecations, withDeprecations } from './deprecation-headers.ts';
 import { createPersistedExecution } from './execute-persisted.ts';
+import { createExecute, type Parameters, settled } from './execution.ts';
+import { textIn } from './graphql-request.ts';
 import { createIntrospection } from './introspection.ts';
+import { jsonTypeFor } from './media-type.ts';
 import { useAnswerCache } from './plugins/use-answer-cache.ts';
 import { useChangedSelection } from './plugins/use-changed-selection.ts';
 import { useEngine } from './plugins/use-engine.ts';
@@ -32,10 +35,11 @@ import { createRegisteredDocuments, usePersisted } from './plugins/use-persisted
 import { useQueryLimits } from './plugins/use-query-limits.ts';
 import { useReceipts } from './plugins/use-receipts.ts';
 import { useRefusedKeys } from './plugins/use-refused-keys.ts';
+import { useRunnableOperation } from './plugins/use-runnable-operation.ts';
 import { useStreamKeys } from './plugins/use-stream-keys.ts';
 import { useStreamLimits } from './plugins/use-stream-limits.ts';
 import { createQueries } from './queries.ts';
-import { createKnownNames, readGraphQL } from './request-parameters.ts';
+import { createKnownNames, type GraphQLParams, readGraphQL } from './request-parameters.ts';
 
 export interface PersistedOperation {
   readonly sha256: string;
@@ -70,10 +74,7 @@ export interface GraphQLServerDeps {
 }
 
 export interface GraphQLServer extends GraphQLEndpoint {
-  /**
-   * Run a persisted operation, parsed and validated once, through the same plugins and context. Enums in its variables and its
-   * data have their internal values.
-   */
+  /** Run a persisted operation through the same plugins and context. Enums in its variables and its data have their internal values. */
   readonly executePersisted: ReturnType<typeof createPersistedExecution>;
 }
 
@@ -112,6 +113,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       usePersisted({ operations: textsByHash, registered, anyDocument: deps.anonymousMayRunAnyDocument }),
       useRefusedKeys({ schema }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
+      useRunnableOperation(),
       ...(deps.answers === undefined
         ? []
         : [useAnswerCache({ cache: deps.answers, onMiss: () => deps.onLookup?.(false) })]),
@@ -125,6 +127,7 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   });
 
   const textOf = (id: string) => textsByHash.get(id.replace(/^sha256:/, ''));
+  const anyTextOf = (id: string) => textOf(id) ?? registered.get(id.replace(/^sha256:/, ''));
   const knownNames = createKnownNames(schema, operations);
   const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
     graphqlRefusal(formatError(error, correlationId), headers.accept, null);
@@ -138,14 +141,36 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
     anyDocument: deps.anonymousMayRunAnyDocument,
     onHit: () => deps.onLookup?.(true),
   });
-  const deprecations = createDeprecations(schema, (id) => textOf(id) ?? registered.get(id));
+  const deprecations = createDeprecations(schema, anyTextOf);
+  const execute = createExecute(yoga, formatError);
+  /** Execute one operation or a batch, and write the answer as JSON. */
+  const executed = async (context: ServerContext, contentType: string): Promise<RestResponse> => {
+    const { params, info } = context;
+    const ended = Array.isArray(params)
+      ? await Promise.all(params.map((one: Parameters) => execute(one, { ...context })))
+      : [await execute(params as Parameters, context)];
+    if (info.refunds.length > 0) await Promise.all(info.refunds);
+    const results = ended.map((result) => settled(result, info, formatError));
+    const [first = {}] = results;
+    return graphqlAnswer(Array.isArray(params) ? results : first, contentType, info);
+  };
+  /** Execute by Yoga's listener, which writes streams. */
+  const listened = async (context: ServerContext, { headers }: RestRequest, { req, res }: NodeExchange) => {
+    const eventIds: (string | null)[] = [];
+    const own = { ...context, lastEventId: headers['last-event-id'], eventIds, readerLeft: leftSignal(res) };
+    return responseOf(await yoga.handleNodeRequestAndResponse(req, res, own), eventIds);
+  };
+  const mayStream = (params: object) =>
+    (Array.isArray(params) ? params : [params]).some(
+      (one) => textIn(one, anyTextOf)?.includes('subscription') ?? false,
+    );
 
   return {
     refuse,
     async answer(request, info, { req, res }) {
       const requestContext = openRequestContext(info);
       const { accept } = request.headers;
-      let params: unknown;
+      let params: GraphQLParams | readonly GraphQLParams[];
       try {
         await admission.admit(requestContext, 'GraphQL');
         if (deps.page && request.method === 'GET' && accept?.includes('text/html')) return await deps.page(request);
@@ -162,16 +187,24 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       } catch (error) {
         return graphqlRefusal(formatError(error, requestContext.correlationId), accept, requestContext);
       }
-      const eventIds: (string | null)[] = [];
-      const lastEventId = request.headers['last-event-id'];
-      const readerLeft = leftSignal(res);
-      const own = { params, info: requestContext, lastEventId, eventIds, readerLeft };
-      const context = { ...own, transport: 'graphql' } as const;
-      const executed = await responseOf(await yoga.handleNodeRequestAndResponse(req, res, context), eventIds);
-      const response = withDeprecations(executed, deprecations(params));
+      const isRead = request.method === 'GET';
+      const context: ServerContext = { info: requestContext, transport: 'graphql', params, isRead };
+      const contentType = mayStream(params) ? undefined : jsonTypeFor(accept);
+      const made =
+        contentType === undefined
+          ? await listened(context, request, { req, res })
+          : await executed(context, contentType);
+      const response = withDeprecations(made, deprecations(params));
       return 'stream' in response ? response : compressedAnswer(response, request.headers);
     },
-    executePersisted: createPersistedExecution({ schema, persisted, yoga, fairQueue, formatError }),
+    executePersisted: createPersistedExecution({
+      schema,
+      persisted,
+      documentOf: (text) => queries.read(text, 'ops'),
+      execute,
+      fairQueue,
+      formatError,
+    }),
   };
 }
 
@@ -206,6 +239,8 @@ function useNoIntrospection(): Plugin {
 async function responseOf(response: Response, eventIds: (string | null)[]): Promise<RestResponse | StreamResponse> {
   // Plugins may set header names in any case.
   const headers = Object.fromEntries([...response.headers].map(([name, value]) => [name.toLowerCase(), value]));
+  // The length is that of the bytes that are written.
+  delete headers['content-length'];
   const { status } = response;
   // Reading the property makes a stream of a text.
   const events = STREAMED.test(headers['content-type'] ?? '') ? response.body : null;

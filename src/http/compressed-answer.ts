@@ -10,23 +10,23 @@ export async function compressedAnswer(
   response: RestResponse,
   requestHeaders: RestRequest['headers'],
 ): Promise<RestResponse> {
-  // The length is that of the bytes that are written.
-  const { 'content-length': _length, ...own } = response.headers as Record<string, string>;
-  const { body } = response;
-  const isEncoded = response.headers['content-encoding'] !== undefined;
-  // A short answer is the same for every caller.
-  if (!isEncoded && bytesOf(body) < MIN_COMPRESSED_BYTES) return { ...response, headers: own };
-  const vary = own.vary === undefined ? 'accept-encoding' : `${own.vary}, accept-encoding`;
-  const headers = { ...own, vary };
+  const { status, headers, budget, body } = response;
+  const isEncoded = headers['content-encoding'] !== undefined;
+  // A short answer is the same for every caller. A text has at least a byte per character.
+  const isLong = typeof body === 'string' && body.length >= MIN_COMPRESSED_BYTES;
+  if (!isEncoded && !isLong && bytesOf(body) < MIN_COMPRESSED_BYTES)
+    return { status, headers, budget, encoded: {}, body };
   const encoding = chooseEncoding(requestHeaders['accept-encoding'], () => true);
-  if (isEncoded || encoding === 'identity') return { ...response, headers };
+  if (isEncoded || encoding === 'identity') return { status, headers, budget, encoded: VARIES, body };
   try {
-    const encoded = await compressQuickly(wholeOf(body), encoding);
-    return { ...response, headers: { ...headers, 'content-encoding': encoding }, body: encoded };
+    const bytes = await compressQuickly(wholeOf(body), encoding);
+    return { status, headers, budget, encoded: { ...VARIES, 'content-encoding': encoding }, body: bytes };
   } catch {
-    return { ...response, headers };
+    return { status, headers, budget, encoded: VARIES, body };
   }
 }
+
+const VARIES = { vary: 'accept-encoding' };
 
 function wholeOf(body: RestResponse['body']): Buffer {
   if (typeof body === 'string') return Buffer.from(body);

@@ -85,7 +85,11 @@ export function createEarlyRefusals(deps: EarlyRefusalDeps) {
   };
 
   return (req: IncomingMessage, info: RequestInfo, path: string): RestResponse | undefined => {
-    if (req.method === 'OPTIONS' || req.headers.host === undefined || uncharged.includes(path.replace(/\/$/, '')))
+    if (
+      req.method === 'OPTIONS' ||
+      req.headers.host === undefined ||
+      uncharged.includes(path.endsWith('/') ? path.slice(0, -1) : path)
+    )
       return undefined;
     const keyed = path === graphqlPath || path.startsWith(ROWS) || Object.hasOwn(keyedPaths, path);
     const rateLimit = exhausted(info.clientIp, keyed ? info.authorization : undefined);

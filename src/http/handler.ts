@@ -91,10 +91,10 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     const info = { ...own, left, needsKey: requiresKey(req) };
     state.correlationId = info.correlationId;
     const method = req.method ?? 'GET';
-    const finish = () => record({ method, path, startedMs, correlationId: info.correlationId }, res);
+    const finish = () => record(state, method, startedMs, res);
     const refused = deps.early?.(req, info, path);
     if (refused) {
-      writeWhole(req, res, refused, ...commonOf(req, state));
+      writeWhole(req, res, refused, bytesOf(refused.body), ...commonOf(req, state));
       finish();
       return;
     }
@@ -102,7 +102,7 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
     if (method === 'OPTIONS') {
       const asked = req.headers['access-control-request-headers'];
       const headers = preflightHeaders(cors, req.headers.origin, Array.isArray(asked) ? asked.join(',') : asked);
-      writeWhole(req, res, { status: 204, headers, body: '' }, SECURITY_HEADERS, idHeader(state));
+      writeWhole(req, res, { status: 204, headers, body: '' }, 0, SECURITY_HEADERS, idHeader(state));
       return;
     }
     checkHeaders(req);
@@ -122,10 +122,12 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       await writeStream(req, res, response, ...commonOf(req, state));
       return;
     }
-    const encoded = variesByEncoding(response) ? response : await compressedAnswer(response, request.headers);
+    state.route = response.route;
+    const encoded = isChosen(response) ? response : await compressedAnswer(response, request.headers);
     const client = deps.clientOf(info);
-    if (unread.refuses(client, bytesOf(encoded.body))) throw new UnreadAnswersError();
-    writeWhole(req, res, encoded, ...commonOf(req, state));
+    const bytes = bytesOf(encoded.body);
+    if (unread.refuses(client, bytes)) throw new UnreadAnswersError();
+    writeWhole(req, res, encoded, bytes, ...commonOf(req, state));
     unread.note(res, client);
   };
 
@@ -156,14 +158,14 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
       return true;
     }
     const response = attempt(() => refusalOf(error, req, state)) ?? errorResponse(INTERNAL, state.correlationId);
-    writeWhole(req, res, response, ...commonOf(req, state));
+    writeWhole(req, res, response, bytesOf(response.body), ...commonOf(req, state));
     return true;
   };
 
   return {
     node(req, res) {
       req.url = originForm(req.url ?? '/');
-      const state: State = { correlationId: '', path: '' };
+      const state: State = { correlationId: '', path: '', route: undefined };
       answer(req, res, state).catch((error: unknown) => {
         if (!attempt(() => fail(error, req, res, state))) res.destroy();
       });
@@ -173,14 +175,11 @@ export function createHandler(deps: HandlerDeps): HttpHandler {
 
 /** Log each answered request and report it. After the answer a failure is logged only. */
 function createExchangeLog({ routeName, observe, clock, logger }: HandlerDeps) {
-  return (
-    { method, path, startedMs, correlationId }: State & { readonly method: string; readonly startedMs: number },
-    res: ServerResponse,
-  ): void => {
+  return ({ path, route, correlationId }: State, method: string, startedMs: number, res: ServerResponse): void => {
     try {
       const exchange: HttpExchange = {
         method: KNOWN_METHODS.has(method) ? method : 'OTHER',
-        route: routeName(path),
+        route: route ?? routeName(path),
         status: res.headersSent ? res.statusCode : CALLER_LEFT,
         durationMs: clock.now() - startedMs,
         correlationId,
@@ -196,22 +195,28 @@ function createExchangeLog({ routeName, observe, clock, logger }: HandlerDeps) {
 }
 
 /** Whether the encoding was chosen before: for answers of a cache, for files and for GraphQL. */
-function variesByEncoding({ headers }: RestResponse): boolean {
-  return headers.vary?.includes('accept-encoding') === true;
+function isChosen({ headers, encoded }: RestResponse): boolean {
+  return encoded !== undefined || headers.vary?.includes('accept-encoding') === true;
 }
 
-/** Make, once, the signal that is aborted when an exchange is over: its answer is sent, or its client has disconnected. */
+/** Make, once, the signal that is aborted when the client of an exchange disconnects before its answer is sent. */
 function signalOf(res: ServerResponse): () => AbortSignal {
   let signal: AbortSignal | undefined;
   return () => {
     if (signal !== undefined) return signal;
     const controller = new AbortController();
-    if (res.destroyed) controller.abort();
-    else res.once('close', () => controller.abort());
+    if (res.destroyed) controller.abort(CLIENT_LEFT);
+    else
+      res.once('close', () => {
+        if (!res.writableFinished) controller.abort(CLIENT_LEFT);
+      });
     signal = controller.signal;
     return signal;
   };
 }
+
+/** Without a reason of ours each abort makes an exception with a stack trace. */
+const CLIENT_LEFT = 'the client has left';
 
 function idHeader({ correlationId }: State): Headers {
   return { 'x-correlation-id': correlationId };
@@ -221,6 +226,7 @@ function idHeader({ correlationId }: State): Headers {
 interface State {
   correlationId: string;
   path: string;
+  route: string | undefined;
 }
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

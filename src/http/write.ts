@@ -16,18 +16,23 @@ export function bytesOf(body: RestResponse['body']): number {
   return body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** Write a whole answer to a socket, with extra headers before its own; does nothing if an answer has begun. */
+/**
+ * Write a whole answer to a socket, with extra headers before its own; does nothing if an answer has begun.
+ * @param bytes length of the body
+ */
 export function writeWhole(
   req: IncomingMessage,
   res: ServerResponse,
-  { status, headers, budget = {}, body }: RestResponse,
+  { status, headers, budget = NONE, encoded = NONE, body }: RestResponse,
+  bytes: number,
   ...common: readonly Headers[]
 ): void {
   if (res.destroyed || res.headersSent) return;
   const isUnread = isLong(req);
   // A bodiless status has no content length: zero would describe the full answer.
-  const length = status === 304 || status === 204 ? {} : { 'content-length': String(bytesOf(body)) };
-  res.writeHead(status, joinHeaders(length, ...common, budget, headers, isUnread ? { connection: 'close' } : {}));
+  const length = status === 304 || status === 204 ? NONE : { 'content-length': String(bytes) };
+  const closing = isUnread ? { connection: 'close' } : NONE;
+  res.writeHead(status, joinHeaders(length, ...common, budget, headers, encoded, closing));
   const parts = req.method === 'HEAD' || status === 304 ? [] : partsOf(body);
   if (isUnread) {
     for (const part of parts) res.write(part);
@@ -37,6 +42,8 @@ export function writeWhole(
     res.end(parts.at(-1));
   }
 }
+
+const NONE: Headers = {};
 
 function partsOf(body: RestResponse['body']): readonly (string | Uint8Array)[] {
   return typeof body === 'string' || body instanceof Uint8Array ? [body] : body;

@@ -1,3 +1,4 @@
+import { type Awaitable, andThen } from '../shared/awaitable.ts';
 import type { Admission } from './admission.ts';
 import { ADMISSION_POINTS, COST_PER_POINT } from './points.ts';
 import type { RequestContext } from './request-context.ts';
@@ -20,7 +21,7 @@ export interface Account {
    * Pay the difference up to this cost.
    * @throws RateLimitedError
    */
-  pay(expected: Work): Promise<void>;
+  pay(expected: Work): Awaitable<void>;
   /** Refund payments beyond this cost. The answer states the budget after `requestContext.refunds`. */
   settle(used: Work): void;
 }
@@ -39,11 +40,13 @@ export function openAccount(admission: Pick<Admission, 'charge' | 'refund'>, req
     get points() {
       return points;
     },
-    async pay(expected) {
+    pay(expected) {
       const due = pointsFor(expected);
-      if (due <= points) return;
-      counted += await admission.charge(requestContext, due - points);
-      points = due;
+      if (due <= points) return undefined;
+      return andThen(admission.charge(requestContext, due - points), (charged) => {
+        counted += charged;
+        points = due;
+      });
     },
     settle(used) {
       const due = pointsFor(used);
@@ -51,7 +54,8 @@ export function openAccount(admission: Pick<Admission, 'charge' | 'refund'>, req
       const back = Math.max(0, counted - (due - ADMISSION_POINTS));
       points = due;
       counted -= back;
-      if (back > 0) requestContext.refunds.push(admission.refund(requestContext, back));
+      const refund = back > 0 ? admission.refund(requestContext, back) : undefined;
+      if (refund instanceof Promise) requestContext.refunds.push(refund);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Caller } from '../resolvers/common/caller.ts';
+import { type Awaitable, andThen } from '../shared/awaitable.ts';
 import { AppError, UnauthorizedError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Budgets } from './budgets.ts';
 import { ADMISSION_POINTS } from './points.ts';
@@ -40,7 +41,7 @@ export interface Admission {
    * read is charged to the address, besides the attempt.
    * @throws UnauthorizedError, RateLimitedError, UpstreamUnavailableError, TooManyConnectionsError
    */
-  admit(requestContext: RequestContext, surface: ApiSurface, points?: number): Promise<void>;
+  admit(requestContext: RequestContext, surface: ApiSurface, points?: number): Awaitable<void>;
   /** Call `onEnd` when the key of an admitted request ends, for streams. Returns the function that stops the watch. */
   follow(requestContext: RequestContext, onEnd: (why: unknown) => void): () => void;
   /**
@@ -48,9 +49,9 @@ export interface Admission {
    * @returns the points that were counted
    * @throws as `admit`
    */
-  charge(requestContext: RequestContext, points: number): Promise<number>;
+  charge(requestContext: RequestContext, points: number): Awaitable<number>;
   /** Refund points for work that was not done. Never throws. */
-  refund(requestContext: RequestContext, points: number): Promise<void>;
+  refund(requestContext: RequestContext, points: number): Awaitable<void>;
 }
 
 /** `null` = the key is not valid, and the attempt is charged. */
@@ -81,25 +82,35 @@ export function createAdmission({ verify, watch, knows, budgets, onAdmission }: 
       throw error;
     }
   };
+  /** Charge a request whose key is judged, and compare its tier with the surface. */
+  const enter = (
+    requestContext: RequestContext,
+    judged: KeyResult,
+    surface: ApiSurface,
+    points: number,
+  ): Awaitable<void> => {
+    requestContext.caller = judged ?? ANONYMOUS;
+    if (requestContext.caller.kind === 'key') onAdmission?.(requestContext.caller.keyId);
+    if (requestContext.needsKey && requestContext.caller.kind !== 'key')
+      return Promise.reject(new TooManyConnectionsError());
+    // What is open to everybody stays open to a caller whose key has ended.
+    const opened = opens(requestContext.caller, surface);
+    requestContext.refusedKey = judged === null && opened;
+    const due = opened ? points : judged === null ? 0 : ADMISSION_POINTS;
+    const charged = due > 0 ? budgets.charge(requestContext, due, surface === 'Public' ? 'open' : 'closed') : 0;
+    return andThen(charged, () => {
+      if (opened) return undefined;
+      requestContext.rateLimit = null;
+      return Promise.reject(new UnauthorizedError());
+    });
+  };
   return {
-    async admit(requestContext, surface, points = ADMISSION_POINTS) {
-      const judged =
-        requestContext.authorization === undefined
-          ? ANONYMOUS
-          : await judge(requestContext, requestContext.authorization, surface);
-      requestContext.caller = judged ?? ANONYMOUS;
-      if (requestContext.caller.kind === 'key') onAdmission?.(requestContext.caller.keyId);
-      if (requestContext.needsKey && requestContext.caller.kind !== 'key') throw new TooManyConnectionsError();
-      // What is open to everybody stays open to a caller whose key has ended.
-      const opened = opens(requestContext.caller, surface);
-      requestContext.refusedKey = judged === null && opened;
-      const whenStoreFails = surface === 'Public' ? 'open' : 'closed';
-      if (opened) await budgets.charge(requestContext, points, whenStoreFails);
-      else if (judged !== null) await budgets.charge(requestContext, ADMISSION_POINTS, whenStoreFails);
-      if (!opened) {
-        requestContext.rateLimit = null;
-        throw new UnauthorizedError();
-      }
+    admit(requestContext, surface, points = ADMISSION_POINTS) {
+      const { authorization } = requestContext;
+      if (authorization === undefined) return enter(requestContext, ANONYMOUS, surface, points);
+      return judge(requestContext, authorization, surface).then((judged) =>
+        enter(requestContext, judged, surface, points),
+      );
     },
     follow: ({ caller, authorization }, onEnd) =>
       caller.kind === 'key' && authorization !== undefined ? (watch?.(authorization, onEnd) ?? noop) : noop,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { RateLimiterRes } from 'rate-limiter-flexible';
+import { type Awaitable, andThen } from '../shared/awaitable.ts';
 import type { Clock } from '../shared/clock.ts';
 import { AppError, UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
@@ -61,7 +62,7 @@ export interface Budgets {
    * @returns the points that were counted: at most a whole budget
    * @throws RateLimitedError; UpstreamUnavailableError when the shared store fails and `whenStoreFails` is `closed`
    */
-  charge(requestContext: RequestContext, points: number, whenStoreFails: WhenStoreFails): Promise<number>;
+  charge(requestContext: RequestContext, points: number, whenStoreFails: WhenStoreFails): Awaitable<number>;
   /**
    * Charge the address of a request, even if it has a key, and store the status of its budget in the context.
    * @returns a function that refunds the charge and never throws
@@ -69,7 +70,7 @@ export interface Budgets {
    */
   chargeAhead(requestContext: RequestContext, points: number): Promise<() => void>;
   /** Refund points to a request's client for work that was not done. Never throws. */
-  refund(requestContext: RequestContext, points: number): Promise<void>;
+  refund(requestContext: RequestContext, points: number): Awaitable<void>;
   /** The status of a client that had no points left within the last second; `undefined` = it may have some. */
   exhausted(client: Client): RateLimitStatus | undefined;
 }
@@ -95,20 +96,23 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
   };
 
   return {
-    async charge(requestContext, points, whenStoreFails) {
+    charge(requestContext, points, whenStoreFails) {
       const counted = countedClient(requestContext);
       const { tier } = counted;
       const limit = limits[tier].points;
       if (limit === 0) return 0;
       // An operation that costs more than a whole window may run once per window.
       const charged = Math.min(points, limit);
-      const count = await consume(counted, charged, whenStoreFails, noteOf(requestContext)).catch((error: unknown) => {
+      const take = ({ status, fits }: Counted): Awaitable<number> => {
+        if (whenStoreFails === 'closed' && tier !== 'anonymous') noteStore(true);
+        requestContext.rateLimit = status;
+        return fits ? charged : Promise.reject(clientLimited(status));
+      };
+      const count = consume(counted, charged, whenStoreFails, noteOf(requestContext, counted));
+      if (!(count instanceof Promise)) return take(count);
+      return count.then(take, (error: unknown) => {
         throw storeFailed(error);
       });
-      if (whenStoreFails === 'closed' && tier !== 'anonymous') noteStore(true);
-      requestContext.rateLimit = count.status;
-      if (!count.fits) throw clientLimited(count.status);
-      return charged;
     },
     async chargeAhead(requestContext, points) {
       if (limits.anonymous.points === 0) return () => {};
@@ -118,20 +122,29 @@ export function createBudgets({ limits, limiters, clock, logger }: BudgetDeps): 
       requestContext.rateLimit = status;
       if (!fits) throw clientLimited(status);
       return () => {
-        giveBack(counted, charged, counted.identity).catch(() => {});
+        const given = giveBack(counted, charged, counted.identity);
+        if (given instanceof Promise) given.catch(() => {});
       };
     },
-    async refund(requestContext, points) {
+    refund(requestContext, points) {
       const counted = countedClient(requestContext);
-      if (limits[counted.tier].points === 0) return;
-      try {
-        requestContext.rateLimit = await giveBack(counted, points, noteOf(requestContext));
-      } catch {
-        // The next charge reports a failing store, and the count ends with the window.
-      }
+      if (limits[counted.tier].points === 0) return undefined;
+      const note = (status: RateLimitStatus): void => {
+        requestContext.rateLimit = status;
+      };
+      const given = giveBack(counted, points, noteOf(requestContext, counted));
+      if (!(given instanceof Promise)) return note(given);
+      // The next charge reports a failing store, and the count ends with the window.
+      return given.then(note, () => {});
     },
     exhausted,
   };
+}
+
+/** The status of a budget after a charge, and whether the charge fits. */
+interface Counted {
+  readonly status: RateLimitStatus;
+  readonly fits: boolean;
 }
 
 /** Count points in the limiters, and remember for a moment the clients and networks without any left. */
@@ -148,24 +161,28 @@ function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
   };
 
   /** Count points of one budget. @throws errors of the store */
-  const consumeOf = async (
+  const consumeOf = (
     budget: Budget,
     policy: Tier,
     identity: string,
     points: number,
     whenStoreFails: WhenStoreFails,
     note: string,
-  ) => {
+  ): Awaitable<Counted> => {
     const limiter = limiters.of(budget, policy === 'anonymous' ? 'open' : whenStoreFails);
-    let result: RateLimiterRes;
-    let fits = true;
-    try {
-      result = await limiter.consume(identity, points);
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      result = refused;
-      fits = false;
+    if (limiter.count) {
+      const result = limiter.count(identity, points);
+      return noted(budget, policy, result, result.consumedPoints <= budgetPoints(limits, budget), note);
     }
+    return limiter.consume(identity, points).then(
+      (result) => noted(budget, policy, result, true, note),
+      (refused: unknown) => {
+        if (refused instanceof RateLimiterRes) return noted(budget, policy, refused, false, note);
+        throw refused;
+      },
+    );
+  };
+  const noted = (budget: Budget, policy: Tier, result: RateLimiterRes, fits: boolean, note: string): Counted => {
     const { remainingPoints } = result;
     const msBeforeNext = Math.min(WINDOW_MS, result.msBeforeNext);
     // The library blocks by the system clock. If that was set back, the block would be too long.
@@ -182,14 +199,25 @@ function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
     }
     return { status, fits };
   };
-  const giveBackOf = async (budget: Budget, policy: Tier, identity: string, points: number, note: string) => {
+  const giveBackOf = (
+    budget: Budget,
+    policy: Tier,
+    identity: string,
+    points: number,
+    note: string,
+  ): Awaitable<RateLimitStatus> => {
     const limiter = limiters.of(budget, policy === 'anonymous' ? 'open' : 'closed');
-    const result = await limiter.reward(identity, points);
-    // A refund after the end of its window must not add to the next one.
-    if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
-    const remaining = Math.max(0, budgetPoints(limits, budget) - result.consumedPoints);
-    if (remaining > 0 && notes.delete(note)) limiters.unblock(budget);
-    return statusOf(budget, policy, remaining, result.msBeforeNext);
+    const given = ({ consumedPoints, msBeforeNext }: RateLimiterRes): RateLimitStatus => {
+      const remaining = Math.max(0, budgetPoints(limits, budget) - consumedPoints);
+      if (remaining > 0 && notes.delete(note)) limiters.unblock(budget);
+      return statusOf(budget, policy, remaining, msBeforeNext);
+    };
+    if (limiter.count) return given(limiter.count(identity, -points));
+    return limiter.reward(identity, points).then(async (result) => {
+      // A refund after the end of its window must not add to the next one.
+      if (result.consumedPoints < 0) await limiter.consume(identity, Math.min(points, -result.consumedPoints));
+      return given(result);
+    });
   };
 
   return {
@@ -198,15 +226,16 @@ function createCounts({ limits, limiters, clock }: Omit<BudgetDeps, 'logger'>) {
      * @returns the status after the charge, of the network where that is used up, and whether the charge fits
      * @throws errors of the store
      */
-    async consume({ tier, identity, network }: CountedClient, points: number, when: WhenStoreFails, note: string) {
-      const own = await consumeOf(tier, tier, identity, points, when, note);
-      if (network === undefined || !own.fits) return own;
-      const together = await consumeOf('network', tier, network, points, when, network);
-      return together.fits ? own : together;
+    consume({ tier, identity, network }: CountedClient, points: number, when: WhenStoreFails, note: string) {
+      return andThen(consumeOf(tier, tier, identity, points, when, note), (own): Awaitable<Counted> => {
+        if (network === undefined || !own.fits) return own;
+        const together = consumeOf('network', tier, network, points, when, network);
+        return andThen(together, (both) => (both.fits ? own : both));
+      });
     },
-    async giveBack({ tier, identity, network }: CountedClient, points: number, note: string) {
-      if (network !== undefined) await giveBackOf('network', tier, network, points, network);
-      return giveBackOf(tier, tier, identity, points, note);
+    giveBack({ tier, identity, network }: CountedClient, points: number, note: string) {
+      const ofNetwork = network === undefined ? undefined : giveBackOf('network', tier, network, points, network);
+      return andThen<unknown, RateLimitStatus>(ofNetwork, () => giveBackOf(tier, tier, identity, points, note));
     },
     exhausted(client: Client): RateLimitStatus | undefined {
       const nowMs = clock.now();
@@ -231,6 +260,7 @@ function namesOf(client: Client): readonly string[] {
   return network === undefined ? [identity] : [identity, network];
 }
 
-function noteOf({ caller, authorization, clientIp }: RequestContext): string {
-  return caller.kind === 'key' && authorization !== undefined ? authorization : countedAddress(clientIp).identity;
+/** The name under which a counted client is noted: of a key its header, which is known before the key. */
+function noteOf({ caller, authorization }: RequestContext, { identity }: CountedClient): string {
+  return caller.kind === 'key' && authorization !== undefined ? authorization : identity;
 }

@@ -12,7 +12,10 @@ export type WhenStoreFails = 'open' | 'closed';
  * Counts the points of identities. `consume` rejects with a `RateLimiterRes` beyond the budget, and with an `Error` when the
  * shared store does not answer.
  */
-export type Limiter = Pick<RateLimiterCompatibleAbstract, 'consume' | 'reward'>;
+export type Limiter = Pick<RateLimiterCompatibleAbstract, 'consume' | 'reward'> & {
+  /** Count at once, also beyond the budget; negative points are refunds. Absent: the shared store is asked. */
+  readonly count?: (identity: string, points: number) => RateLimiterRes;
+};
 
 /** The budgets: of the clients of each tier, and of IPv6 networks with several clients. */
 export type Budget = Tier | 'network';
@@ -47,28 +50,28 @@ class MemoryLimiter extends RateLimiterCompatibleAbstract {
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
-  readonly #count: (key: string | number, points: number) => RateLimiterRes;
+  readonly count: (identity: string, points: number) => RateLimiterRes;
   readonly #points: number;
 
   constructor({ points, onUse, ...options }: MemoryLimiterOptions, clock: Clock) {
     super();
     const counters = createMemoryCounters(options, clock);
     this.#points = points;
-    this.#count = (key, added) => {
+    this.count = (identity, added) => {
       onUse?.();
-      const { used, msLeft } = counters.add(String(key), added);
+      const { used, msLeft } = counters.add(identity, added);
       return new RateLimiterRes(Math.max(0, points - used), msLeft, used, used === added);
     };
   }
 
   override async consume(key: string | number, points = 1): Promise<RateLimiterRes> {
-    const result = this.#count(key, points);
+    const result = this.count(String(key), points);
     if (result.consumedPoints > this.#points) throw result;
     return result;
   }
 
   override async reward(key: string | number, points = 1): Promise<RateLimiterRes> {
-    return this.#count(key, -points);
+    return this.count(String(key), -points);
   }
 }
 

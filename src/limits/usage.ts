@@ -14,21 +14,25 @@ export function withUsage(budgets: Budgets, usage: { note(keyId: string, counts:
   const note = ({ caller }: RequestContext, counts: UseCounts): void => {
     if (caller.kind === 'key') usage.note(caller.keyId, counts);
   };
+  const chargeKey = async (...[requestContext, points, whenStoreFails]: Parameters<Budgets['charge']>) => {
+    try {
+      const counted = await budgets.charge(requestContext, points, whenStoreFails);
+      note(requestContext, { points });
+      return counted;
+    } catch (error) {
+      if (error instanceof RateLimitedError) note(requestContext, { refusals: 1 });
+      throw error;
+    }
+  };
   return {
     ...budgets,
-    async charge(requestContext, points, whenStoreFails) {
-      try {
-        const counted = await budgets.charge(requestContext, points, whenStoreFails);
-        note(requestContext, { points });
-        return counted;
-      } catch (error) {
-        if (error instanceof RateLimitedError) note(requestContext, { refusals: 1 });
-        throw error;
-      }
+    charge(requestContext, points, whenStoreFails) {
+      if (requestContext.caller.kind !== 'key') return budgets.charge(requestContext, points, whenStoreFails);
+      return chargeKey(requestContext, points, whenStoreFails);
     },
-    async refund(requestContext, points) {
+    refund(requestContext, points) {
       note(requestContext, { points: -points });
-      await budgets.refund(requestContext, points);
+      return budgets.refund(requestContext, points);
     },
   };
 }

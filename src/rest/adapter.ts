@@ -149,10 +149,10 @@ export function createRestAdapter<E extends Entry>(deps: RestDeps<E>): RestAdapt
     // A refused key gets no budget headers.
     if (response.status === 401) return response;
     const deprecation = match.ok ? deprecations.get(match.value.route) : undefined;
-    const budget = entry.headers();
-    if (deprecation === undefined && ignored === undefined) return withHeaders(response, response.headers, budget);
-    const ignoring = ignored === undefined ? {} : { 'ignored-parameters': ignored };
-    return withHeaders(response, { ...response.headers, ...deprecation, ...ignoring }, budget);
+    const ignoring = ignored === undefined ? undefined : { 'ignored-parameters': ignored };
+    const headers = deprecation || ignoring ? { ...response.headers, ...deprecation, ...ignoring } : response.headers;
+    const route = match.ok ? match.value.route.path : undefined;
+    return withHeaders(response, headers, entry.headers(), route);
   };
   return {
     answer: (request) => answerFrom(router, request),
@@ -222,11 +222,12 @@ function withHeaders(
   response: RestResponse | StreamResponse,
   headers: Readonly<Record<string, string>>,
   budget: Readonly<Record<string, string>>,
+  route: string | undefined,
 ): RestResponse | StreamResponse {
   const { status } = response;
   return 'stream' in response
-    ? { status, headers, budget, stream: response.stream }
-    : { status, headers, budget, body: response.body };
+    ? { status, headers, budget, route, stream: response.stream }
+    : { status, headers, budget, route, body: response.body };
 }
 
 /** The executed operation of a row, or the answer to its error. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { AppError, BadRequestError } from '../shared/errors.ts';
 import { formatValue } from '../shared/ids.ts';
@@ -10,8 +11,6 @@ import type { RestRequest } from './types.ts';
 
 /** Bodies of the partner surface are a few hundred bytes; this limit has a margin and bounds memory. */
 export const MAX_BODY_BYTES = 64 * 1024;
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Handling of query parameters that a row does not have: named in a header of the answer, or refused. */
 export type UnknownNames = 'ignore' | 'refuse';
@@ -220,13 +219,13 @@ export async function parseJsonBody(
   return parseJson(text, 'body', 'The body is not valid JSON in UTF-8.', known);
 }
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 /** @throws BadRequestError */
 function readText(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
-  }
+  if (!isUtf8(bytes)) throw new BadRequestError('The body is not valid JSON in UTF-8.', { field: 'body' });
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 /**

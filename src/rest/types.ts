@@ -42,6 +42,10 @@ export interface RestResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The status of the client's budget as headers, written before the others. */
   readonly budget?: Readonly<Record<string, string>> | undefined;
+  /** Headers about the encoding of a body that is made for one caller, once it is chosen; they are joined with the others. */
+  readonly encoded?: Readonly<Record<string, string>> | undefined;
+  /** The row that has answered, for metrics and logs. Absent: its path tells it. */
+  readonly route?: string | undefined;
   /** The whole body, or parts that are sent in order. */
   readonly body: string | Uint8Array | readonly Uint8Array[];
 }
@@ -51,6 +55,8 @@ export interface StreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly budget?: Readonly<Record<string, string>> | undefined;
+  /** As of a response. */
+  readonly route?: string | undefined;
   /** Read as fast as the caller takes it, and ended when the caller disconnects. */
   readonly stream: AsyncIterable<string | Uint8Array>;
   /** Whether the parts are events, which must not wait in a compressor for more bytes. */

@@ -9,7 +9,7 @@ export interface RequestInfo {
   readonly authorization: string | undefined;
   /** Address of the client: that of the socket, or the one that the outermost trusted proxy reported. */
   readonly clientIp: string;
-  /** Make the signal that is aborted when the client disconnects, or its answer is sent. Absent where that is not known. */
+  /** Make the signal that is aborted when the client disconnects before its answer is sent. Absent where that is not known. */
   readonly left?: (() => AbortSignal) | undefined;
   /** Whether it is answered only with a valid key: its connection is one too many without. Absent = no. */
   readonly needsKey?: boolean | undefined;

@@ -184,7 +184,7 @@ export async function startTestGateway(options: FrontOptions = {}): Promise<Fron
       (request: RestRequest) =>
         files.answer(request) ??
         mcp.answer(request) ??
-        (rest.routeOf(request.path) === undefined ? files.missing(request) : undefined) ??
+        files.missing(request, (path) => rest.routeOf(path) !== undefined) ??
         rest.answer(request),
     ),
     routeName: faulty('routeName', (path: string) =>

@@ -48,7 +48,7 @@ async function usedByAddress(): Promise<number> {
 
 const admit = async (admission: ReturnType<typeof admissionOf>, surface: ApiSurface, header?: string, points = 7) => {
   const requestContext = contextOf(header);
-  const error = await admission.admit(requestContext, surface, points).then(
+  const error = await Promise.resolve(admission.admit(requestContext, surface, points)).then(
     () => null,
     (thrown) => thrown.code,
   );
@@ -225,9 +225,9 @@ describe('a connection that is one too many without a key', () => {
     ['a wrong key', 'Bearer wrong'],
   ])('error: not_ready with %s', async (_, authorization) => {
     const info = { correlationId: 'c', authorization, clientIp: ADDRESS, needsKey: true };
-    const error = await admissionOf()
-      .admit(openRequestContext(info), 'Public')
-      .catch((thrown: unknown) => thrown);
+    const error = await Promise.resolve(admissionOf().admit(openRequestContext(info), 'Public')).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ code: 'not_ready', details: { waitingFor: [expect.any(String)] } });
   });
 

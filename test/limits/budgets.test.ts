@@ -101,10 +101,12 @@ describe('createBudgets', () => {
 
   test('error: UpstreamUnavailableError closes keyed surfaces when the shared store fails, without its texts', async () => {
     const { charge, logs } = create(failing);
-    const error: unknown = await charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed').catch((thrown) => thrown);
+    const error: unknown = await Promise.resolve(charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed')).catch(
+      (thrown) => thrown,
+    );
     expect(error).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSec: 2 });
     expect(JSON.stringify(error)).not.toMatch(/secret|10\.0\.0\.1/);
-    await charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed').catch(() => {});
+    await Promise.resolve(charge(requestContextOf('192.0.2.1', 'key-a'), 1, 'closed')).catch(() => {});
     const lines = logs.take();
     expect(lines).toHaveLength(1);
     expect(lines[0]).not.toMatch(/secret|10\.0\.0\.1/);
@@ -155,7 +157,7 @@ describe('IPv6', () => {
       logger: captureLogs().logger,
     });
     const charge = (address: string, points: number) =>
-      budgets.charge(requestContextOf(address), points, 'open').then(
+      Promise.resolve(budgets.charge(requestContextOf(address), points, 'open')).then(
         () => 'paid',
         (error: { details: { limit: number } }) => error.details.limit,
       );

@@ -1,20 +1,14 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga';
 import { graphqlRefusal } from '../../http/graphql-refusal.ts';
-import { budgetExtension, budgetHeaders, type RequestContext } from '../../limits/request-context.ts';
+import { budgetHeaders } from '../../limits/request-context.ts';
 import { WINDOW_SEC } from '../../limits/tier-limits.ts';
-import { BadRequestError, UnauthorizedError } from '../../shared/errors.ts';
+import { BadRequestError } from '../../shared/errors.ts';
 import { withoutUndefined } from '../../shared/without-undefined.ts';
 import type { ServerContext } from '../context.ts';
+import { type FormatError, presented, type Result, settled } from '../execution.ts';
 
 export interface GatewayOptions {
-  /** Convert an error for clients; a converted one stays the same. */
-  readonly formatError: (error: unknown, correlationId: string) => GraphQLError;
-}
-
-interface AnswerParts {
-  readonly errors?: readonly GraphQLError[] | undefined;
-  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+  readonly formatError: FormatError;
 }
 
 /** Yoga's hooks around a request lack the type of the server context. */
@@ -24,25 +18,10 @@ function known(serverContext: object): ServerContext {
 
 const ANSWER_TYPES = ['application/json', 'application/graphql-response+json', 'text/event-stream'];
 
-/** Pass on the parameters that the gateway has read, and add the budget and the caching headers to every answer. */
+/** For answers that Yoga writes: pass on the parameters that the gateway has read, and add the budget and the caching headers. */
 export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContext> {
-  /** A refused key gets no other information, neither data nor budget, wherever it is refused. */
-  const settle = (result: AnswerParts, { info }: ServerContext): AnswerParts => {
-    const formatted = presentable(result, info);
-    if (formatted.errors?.some(({ extensions }) => extensions.code === 'unauthorized')) {
-      info.rateLimit = null;
-      return { errors: [formatError(new UnauthorizedError(), info.correlationId)] };
-    }
-    const { extensions } = budgetExtension(info, WINDOW_SEC);
-    return extensions === undefined
-      ? formatted
-      : { ...formatted, extensions: { ...formatted.extensions, ...extensions } };
-  };
-  const presentable = <T extends AnswerParts>(result: T, { correlationId }: RequestContext): T =>
-    result.errors === undefined
-      ? result
-      : { ...result, errors: result.errors.map((error) => formatError(error, correlationId)) };
-
+  const settle = (result: unknown, { info }: ServerContext): Result =>
+    settled(presented(result as Result, info, formatError), info, formatError);
   return {
     onRequestParse({ serverContext, setRequestParser }) {
       const { params } = known(serverContext);
@@ -54,20 +33,18 @@ export function useGateway({ formatError }: GatewayOptions): Plugin<ServerContex
         // Events of a stream do not pass the hook below.
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) return;
-          const broken = (error: Error): ExecutionResult => {
+          const broken = (error: Error): Result => {
             if (error.name === 'AbortError') throw error;
             return { errors: [formatError(error, info.correlationId)] };
           };
-          setResult(mapAsyncIterator(result, (event: ExecutionResult) => presentable(event, info), broken));
+          setResult(mapAsyncIterator(result, (event: Result) => presented(event, info, formatError), broken) as never);
         },
       };
     },
     async onResultProcess({ result, setResult, serverContext }) {
       await Promise.all(known(serverContext).info.refunds);
-      if (Array.isArray(result))
-        setResult(result.map((one) => settle(one as AnswerParts, known(serverContext))) as never);
-      else if (!(Symbol.asyncIterator in result))
-        setResult(settle(result as AnswerParts, known(serverContext)) as never);
+      if (Array.isArray(result)) setResult(result.map((one) => settle(one, known(serverContext))) as never);
+      else if (!(Symbol.asyncIterator in result)) setResult(settle(result, known(serverContext)) as never);
     },
     onResponse({ response, serverContext, setResponse, fetchAPI }) {
       const { info } = known(serverContext);

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { ERROR_CODES } from '../../shared/errors.ts';
 import { formatValue } from '../../shared/ids.ts';
 import type { ServerContext } from '../context.ts';
+import { idsIn } from '../graphql-request.ts';
 
 /** Documents by their sha-256. */
 export type RegisteredDocuments = Pick<LRUCache<string, string>, 'get' | 'set'>;
@@ -35,7 +36,9 @@ export function usePersisted({ operations, registered, anyDocument }: PersistedO
   };
   return {
     onParams({ params, setParams, context }) {
-      const { info } = context as unknown as ServerContext;
+      const { info, transport } = context as unknown as ServerContext;
+      // The rows run operations of their own.
+      if (transport === 'rest') return;
       const mayRunAny = anyDocument || info.caller.kind === 'key';
       const { documentId, hash } = idsIn(params);
       if (params.query) {
@@ -81,17 +84,4 @@ function refusal(
   status: number = ERROR_CODES[code].status,
 ): GraphQLError {
   return new GraphQLError(message, { extensions: { code, details, http: { status } } });
-}
-
-/** The ids of an operation that are texts. */
-function idsIn(params: object): { readonly documentId: string | undefined; readonly hash: string | undefined } {
-  const { documentId, extensions } = params as {
-    readonly documentId?: unknown;
-    readonly extensions?: { readonly persistedQuery?: { readonly sha256Hash?: unknown } | null } | null;
-  };
-  const hash = extensions?.persistedQuery?.sha256Hash;
-  return {
-    documentId: typeof documentId === 'string' ? documentId : undefined,
-    hash: typeof hash === 'string' ? hash : undefined,
-  };
 }

@@ -1,5 +1,5 @@
 import { type DocumentNode, type ExecutionArgs, GraphQLError, type Source } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { openAccount } from '../../limits/account.ts';
 import type { Admission } from '../../limits/admission.ts';
 import { countedClient } from '../../limits/clients.ts';
@@ -8,8 +8,8 @@ import { ADMISSION_POINTS } from '../../limits/points.ts';
 import { costOfErrors, countFields } from '../../limits/query-cost.ts';
 import type { RequestContext } from '../../limits/request-context.ts';
 import { tierOf } from '../../limits/tier-limits.ts';
+import { type Awaitable, andThen } from '../../shared/awaitable.ts';
 import { ERROR_CODES } from '../../shared/errors.ts';
-import { withoutUndefined } from '../../shared/without-undefined.ts';
 import { checksumErrors } from '../checksums.ts';
 import type { ServerContext } from '../context.ts';
 import type { Queries, QueryCost, ReadingCost } from '../queries.ts';
@@ -29,15 +29,15 @@ export interface QueryLimitsDeps {
  */
 export function useQueryLimits({ queries, admission, fairQueue, suggestions }: QueryLimitsDeps): Plugin<ServerContext> {
   /** Charge the execution before it begins. */
-  const charge = async (args: ExecutionArgs): Promise<QueryCost> => {
+  const charge = (args: ExecutionArgs): Awaitable<QueryCost> => {
     const { info, operation } = args.contextValue as ServerContext;
     const { account, reading, values } = operation ?? {};
     const cost = queries.costOf(args, tierOf(info.caller));
-    await account?.pay({
+    const paid = account?.pay({
       reading: (reading?.whole ?? 0) + (values ?? 0),
       execution: (cost.execution ?? 0) + (cost.errors ?? 0),
     });
-    return cost;
+    return andThen(paid, () => cost);
   };
 
   /** The cost that an execution has used of its payment. */
@@ -47,18 +47,25 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
     return execution - sized + Math.min(sized, fields);
   };
 
+  /** Charge the reading before it begins. */
+  const open = (server: ServerContext, { query, variables }: GraphQLParams): Awaitable<void> => {
+    if (typeof query !== 'string') return undefined;
+    const account = openAccount(admission, server.info);
+    const reading = readingOf(queries, query, server.info);
+    const values = countValues(variables) / VALUES_PER_COST;
+    server.operation = { account, reading, values };
+    return account.pay({ reading: reading.whole + values, execution: 0 });
+  };
+
   return {
-    async onParams({ params, context }) {
+    onParams({ params, context }) {
       const server = context as unknown as ServerContext;
-      const { info } = server;
+      // A row has paid its price.
+      if (server.transport === 'rest') return undefined;
       // The operations of a batch wait in the fair queue; a single one has waited already.
-      if (Array.isArray(server.params)) await fairQueue.enter(countedClient(info), info.left);
-      if (typeof params.query !== 'string') return;
-      const account = openAccount(admission, info);
-      const reading = readingOf(queries, params.query, info);
-      const values = countValues(params.variables) / VALUES_PER_COST;
-      server.operation = { account, reading, values };
-      await account.pay({ reading: reading.whole + values, execution: 0 });
+      const { info } = server;
+      const turn = Array.isArray(server.params) ? fairQueue.enter(countedClient(info), info.left) : undefined;
+      return andThen(turn, () => open(server, params));
     },
     onParse({ context, setParseFn }) {
       const { operation } = context as unknown as ServerContext;
@@ -85,7 +92,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
         if (!valid) operation?.account.settle({ reading: operation.reading.whole, execution: 0 });
       };
     },
-    async onExecute({ args, setResultAndStopExecution }) {
+    onExecute({ args, setResultAndStopExecution }) {
       const context = args.contextValue;
       if (context.transport === 'rest') return undefined;
       const errors = inputErrors(args as ExecutionArgs);
@@ -95,8 +102,7 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
         setResultAndStopExecution({ errors, extensions: { cost: { points: account?.points ?? ADMISSION_POINTS } } });
         return undefined;
       }
-      const { execution = 0, sized = 0, errors: _risk, ...cost } = await charge(args as ExecutionArgs);
-      return {
+      return andThen(charge(args as ExecutionArgs), ({ execution = 0, sized = 0, errors: _risk, ...cost }) => ({
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result) return;
           const { account, reading, values } = context.operation ?? {};
@@ -104,14 +110,14 @@ export function useQueryLimits({ queries, admission, fairQueue, suggestions }: Q
           const used = usedBy(args.document, execution, sized, result.data) + failed;
           account?.settle({ reading: (reading?.whole ?? 0) + (values ?? 0), execution: used });
           const points = account?.points ?? cost.points;
-          const errors = result.errors?.slice(0, MAX_ERRORS);
-          setResult({
-            ...result,
-            ...withoutUndefined({ errors }),
-            extensions: { ...result.extensions, cost: { ...cost, points } },
-          });
+          const extensions = { ...result.extensions, cost: { ...cost, points } };
+          setResult(
+            result.errors === undefined
+              ? { ...result, extensions }
+              : { ...result, errors: result.errors.slice(0, MAX_ERRORS), extensions },
+          );
         },
-      };
+      }));
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const errors = inputErrors(args as unknown as ExecutionArgs);

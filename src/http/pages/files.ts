@@ -27,8 +27,8 @@ export interface FilesDeps extends Pick<StaticFilesDeps, 'charge'> {
 
 export interface Files extends Pick<StaticFiles, 'paths' | 'answer'> {
   page(request: RestRequest): Promise<RestResponse>;
-  /** The page for a path that leads nowhere; `undefined` = the caller does not look for a page. */
-  missing(request: RestRequest): Promise<RestResponse> | undefined;
+  /** The page for a path that leads nowhere; `undefined` = the caller does not look for a page, or it is a row. */
+  missing(request: RestRequest, isRow: (path: string) => boolean): Promise<RestResponse> | undefined;
   /** Paths with a trailing slash. */
   readonly folders: readonly string[];
 }
@@ -64,8 +64,8 @@ export function createFiles({ routes, guides, tabs, sdl, sampleKeys, exampleApp,
     paths: served.paths,
     answer: served.answer,
     folders: served.paths.filter((path) => path.endsWith('/') && path !== '/'),
-    missing(request) {
-      if (!looksForPage(request)) return undefined;
+    missing(request, isRow) {
+      if (!looksForPage(request) || isRow(request.path)) return undefined;
       return Promise.all([urlOf('/docs/guide.css'), urlOf('/favicon.svg'), charge(request, 1)]).then(
         ([style, icon, charged]) => notFoundPage(request, { style, icon, charged }),
       );

@@ -16,7 +16,9 @@ export interface ListSizes {
 
 export type SnapshotList = 'strategies' | 'markets' | 'tokens';
 
+/** Create the sizes of one operation. */
 export function createListSizes({ catalog, composed }: Pick<Services, 'catalog' | 'composed'>): ListSizes {
+  let version: string | undefined;
   const sizeOn = (list: SnapshotList, chainId: ChainId): number | undefined => {
     if (list === 'tokens') return catalog.chain(chainId)?.tokens.length;
     try {
@@ -36,7 +38,8 @@ export function createListSizes({ catalog, composed }: Pick<Services, 'catalog' 
       return sizes.includes(undefined) ? undefined : sizes.reduce((sum: number, size = 0) => sum + size, 0);
     },
     get version() {
-      return catalog.chainIds.map((id) => `${sizeOn('strategies', id)},${sizeOn('markets', id)}`).join(' ');
+      version ??= catalog.chainIds.map((id) => `${sizeOn('strategies', id)},${sizeOn('markets', id)}`).join(' ');
+      return version;
     },
   };
 }
