@@ -29,5 +29,5 @@ EXPOSE 8787
 # Liveness only: a process that is not ready is taken out by its load balancer, not restarted.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--v8-pool-size=0", "--max-semi-space-size=8"]
+ENTRYPOINT ["node"]
 CMD ["dist/main.js"]

@@ -32,11 +32,6 @@ export const isPinning: boolean =
 const SERVER_CORE = isPinning && process.env.BENCH_CORE ? Number(process.env.BENCH_CORE) : availableParallelism() - 1;
 /** Cores of the processes that a server calls. */
 export const PEER_CORE = (SERVER_CORE + 1) % availableParallelism();
-/**
- * Flags of the service and of the servers compared with it: as many threads of V8 beside the main one as there are other
- * cores, one at least; and young collections of half the usual size.
- */
-const STARTED_WITH = ['--v8-pool-size=0', '--max-semi-space-size=8'];
 const START_MS = 180_000;
 const STOP_MS = 10_000;
 
@@ -50,7 +45,7 @@ export async function startChild(
   flags: readonly string[] = [],
   peer = false,
 ): Promise<Child> {
-  const node = [process.execPath, ...STARTED_WITH, ...flags, await bundled(name)];
+  const node = [process.execPath, ...flags, await bundled(name)];
   const [command = '', ...args] = isPinning ? ['taskset', '-c', String(peer ? PEER_CORE : SERVER_CORE), ...node] : node;
   const child = spawn(command, args, {
     stdio: ['ignore', process.env.BENCH_OUT ? 'inherit' : 'ignore', 'inherit', 'ipc'],

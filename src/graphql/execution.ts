@@ -6,7 +6,7 @@ import type { AppContext } from '../resolvers/common/context.ts';
 import { UnauthorizedError } from '../shared/errors.ts';
 import type { ServerContext } from './context.ts';
 
-export type Parameters = Readonly<Record<string, unknown>>;
+type Parameters = Readonly<Record<string, unknown>>;
 export type Result = ExecutionResult<unknown, Readonly<Record<string, unknown>>>;
 
 /** Convert an error for clients; a converted one stays the same. */
@@ -47,4 +47,18 @@ export function settled(result: Result, info: RequestContext, formatError: Forma
   }
   const { extensions } = budgetExtension(info, WINDOW_SEC);
   return extensions === undefined ? result : { ...result, extensions: { ...result.extensions, ...extensions } };
+}
+
+/** Execute the operation of a request, or all of a batch, and settle the results. */
+export async function executed(
+  context: ServerContext,
+  execute: Execute,
+  formatError: FormatError,
+): Promise<Result | readonly Result[]> {
+  const { params, info } = context;
+  const operations: readonly Parameters[] = Array.isArray(params) ? params : [params];
+  const results = await Promise.all(operations.map((one) => execute(one, { ...context })));
+  await Promise.all(info.refunds);
+  const [first = {}, ...others] = results.map((result) => settled(result, info, formatError));
+  return Array.isArray(params) ? [first, ...others] : first;
 }

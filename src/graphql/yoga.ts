@@ -21,7 +21,7 @@ import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
 import { createDeprecations, withDeprecations } from './deprecation-headers.ts';
 import { createPersistedExecution } from './execute-persisted.ts';
-import { createExecute, type Parameters, settled } from './execution.ts';
+import { createExecute, executed } from './execution.ts';
 import { textIn } from './graphql-request.ts';
 import { createIntrospection } from './introspection.ts';
 import { jsonTypeFor } from './media-type.ts';
@@ -143,28 +143,6 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   });
   const deprecations = createDeprecations(schema, anyTextOf);
   const execute = createExecute(yoga, formatError);
-  /** Execute one operation or a batch, and write the answer as JSON. */
-  const executed = async (context: ServerContext, contentType: string): Promise<RestResponse> => {
-    const { params, info } = context;
-    const ended = Array.isArray(params)
-      ? await Promise.all(params.map((one: Parameters) => execute(one, { ...context })))
-      : [await execute(params as Parameters, context)];
-    if (info.refunds.length > 0) await Promise.all(info.refunds);
-    const results = ended.map((result) => settled(result, info, formatError));
-    const [first = {}] = results;
-    return graphqlAnswer(Array.isArray(params) ? results : first, contentType, info);
-  };
-  /** Execute by Yoga's listener, which writes streams. */
-  const listened = async (context: ServerContext, { headers }: RestRequest, { req, res }: NodeExchange) => {
-    const eventIds: (string | null)[] = [];
-    const own = { ...context, lastEventId: headers['last-event-id'], eventIds, readerLeft: leftSignal(res) };
-    return responseOf(await yoga.handleNodeRequestAndResponse(req, res, own), eventIds);
-  };
-  const mayStream = (params: object) =>
-    (Array.isArray(params) ? params : [params]).some(
-      (one) => textIn(one, anyTextOf)?.includes('subscription') ?? false,
-    );
-
   return {
     refuse,
     async answer(request, info, { req, res }) {
@@ -189,11 +167,11 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       }
       const isRead = request.method === 'GET';
       const context: ServerContext = { info: requestContext, transport: 'graphql', params, isRead };
-      const contentType = mayStream(params) ? undefined : jsonTypeFor(accept);
+      const contentType = mayStream(params, anyTextOf) ? undefined : jsonTypeFor(accept);
       const made =
         contentType === undefined
-          ? await listened(context, request, { req, res })
-          : await executed(context, contentType);
+          ? await listened(yoga, context, request, { req, res })
+          : graphqlAnswer(await executed(context, execute, formatError), contentType, requestContext);
       const response = withDeprecations(made, deprecations(params));
       return 'stream' in response ? response : compressedAnswer(response, request.headers);
     },
@@ -206,6 +184,24 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       formatError,
     }),
   };
+}
+
+/** Whether one of the operations of a request may be a subscription. */
+function mayStream(params: GraphQLParams | readonly GraphQLParams[], textOf: (id: string) => string | undefined) {
+  const operations: readonly GraphQLParams[] = Array.isArray(params) ? params : [params];
+  return operations.some((one) => textIn(one, textOf)?.includes('subscription') ?? false);
+}
+
+/** Execute by Yoga's listener, which writes streams. */
+async function listened(
+  yoga: YogaServerInstance<ServerContext, AppContext>,
+  context: ServerContext,
+  { headers }: RestRequest,
+  { req, res }: NodeExchange,
+): Promise<RestResponse | StreamResponse> {
+  const eventIds: (string | null)[] = [];
+  const own = { ...context, lastEventId: headers['last-event-id'], eventIds, readerLeft: leftSignal(res) };
+  return responseOf(await yoga.handleNodeRequestAndResponse(req, res, own), eventIds);
 }
 
 /** A signal that is aborted when the connection of an answer has ended. */
