@@ -1,5 +1,4 @@
-import { toFunctionSelector } from 'viem';
-import type { Address, Hex } from '../shared/ids.ts';
+import { type Address, type Hex, toFunctionSelector } from 'viem';
 import { multicall3Abi } from './multicall3.ts';
 import { WORD_DIGITS } from './words.ts';
 

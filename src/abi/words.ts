@@ -1,5 +1,4 @@
-import { getAddress } from 'viem';
-import type { Address, Hex } from '../shared/ids.ts';
+import { type Address, getAddress, type Hex } from 'viem';
 
 /*
  * Words of 32 bytes in hex text. The decoder of viem turns an answer into bytes and reads them with a cursor, which takes several

@@ -3,7 +3,7 @@ import { Decimal, formatPct, formatUnitsPlain, HUNDRED, toFixedHalfUp } from '..
 import type { StrategyId } from '../../shared/ids.ts';
 import { gap } from '../freshness/gaps.ts';
 import type { Gap } from '../freshness/types.ts';
-import { exactApyPctAtLtv, formatLeverage } from '../leverage/leveraged-apy.ts';
+import { LEVERAGE_PLACES, leverageApyPct, leverageFromLtvPct } from '../leverage/leveraged-apy.ts';
 import type { PositionMarketValues } from '../market/at-block.ts';
 import { priceAgeGap, priceAsOfMs } from '../market/price-age.ts';
 import { limitsOf } from '../market/statics.ts';
@@ -68,7 +68,7 @@ export function composePosition(held: HeldPosition, owner: Owner, { market, comp
   draft.loanAddress = market.loan.address;
   draft.loanDecimals = market.loan.decimals;
   draft.amountLeveragedCollateral = formatUnitsPlain(held.collateral, market.collateral.decimals);
-  draft.liquidationLtvPct = formatPct(limitsOf(market).liquidationLtvPct);
+  draft.liquidationLtvPct = formatPct((composed ?? limitsOf(market)).liquidationLtvPct);
   draft.amountDepositedInLoanToken = formatUnitsPlain(held.depositedAssets, market.loan.decimals);
   draft.amountReturnedInLoanToken = formatUnitsPlain(held.returnedAssets, market.loan.decimals);
   if (status !== 'open') {
@@ -143,8 +143,9 @@ function addLeverage(draft: Draft, ltvPct: Decimal | null, composed: PositionMar
     return;
   }
   const { effectiveCollateralApyPct, netBorrowApyPct } = composed;
-  draft.currentLeverage = formatLeverage(ltvPct);
-  draft.currentLeverageApyPct = formatPct(exactApyPctAtLtv(effectiveCollateralApyPct, netBorrowApyPct, ltvPct));
+  const leverage = leverageFromLtvPct(ltvPct);
+  draft.currentLeverage = toFixedHalfUp(leverage, LEVERAGE_PLACES);
+  draft.currentLeverageApyPct = formatPct(leverageApyPct(effectiveCollateralApyPct, netBorrowApyPct, leverage));
   const uncounted = composed.gaps.find(({ field }) => field === 'netBorrowApyPct');
   if (uncounted) gaps.push({ ...uncounted, field: 'leverageApyPct' });
 }
