@@ -21,7 +21,7 @@ import type { Compiler } from './compiler.ts';
 import type { ServerContext } from './context.ts';
 import { createDeprecations, withDeprecations } from './deprecation-headers.ts';
 import { createPersistedExecution } from './execute-persisted.ts';
-import { createExecute, executed } from './execution.ts';
+import { createExecute, executed, type FormatError } from './execution.ts';
 import { textIn } from './graphql-request.ts';
 import { createIntrospection } from './introspection.ts';
 import { jsonTypeFor } from './media-type.ts';
@@ -114,24 +114,17 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       useRefusedKeys({ schema }),
       useQueryLimits({ queries, admission, fairQueue, suggestions: deps.introspection }),
       useRunnableOperation(),
-      ...(deps.answers === undefined
-        ? []
-        : [useAnswerCache({ cache: deps.answers, onMiss: () => deps.onLookup?.(false) })]),
+      ...cachePlugins(deps),
       useReceipts(),
       useFieldLimits({ schema, limits }),
       ...(deps.introspection ? [] : [useNoIntrospection()]),
-      useStreamKeys({ admission, formatError }),
-      useEventIds(),
-      useStreamLimits({ limits }),
+      ...streamPlugins(deps, formatError),
     ],
   });
 
   const textOf = (id: string) => textsByHash.get(id.replace(/^sha256:/, ''));
   const anyTextOf = (id: string) => textOf(id) ?? registered.get(id.replace(/^sha256:/, ''));
   const knownNames = createKnownNames(schema, operations);
-  const refuse = (error: unknown, { headers, correlationId }: Pick<RestRequest, 'headers' | 'correlationId'>) =>
-    graphqlRefusal(formatError(error, correlationId), headers.accept, null);
-
   const cachedAnswer = createCachedAnswers({
     cache: deps.answers,
     introspection: deps.introspection ? createIntrospection(schema) : undefined,
@@ -144,7 +137,8 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
   const deprecations = createDeprecations(schema, anyTextOf);
   const execute = createExecute(yoga, formatError);
   return {
-    refuse,
+    refuse: (error, { headers, correlationId }) =>
+      graphqlRefusal(formatError(error, correlationId), headers.accept, null),
     async answer(request, info, { req, res }) {
       const requestContext = openRequestContext(info);
       const { accept } = request.headers;
@@ -184,6 +178,15 @@ export function createGraphQLServer(deps: GraphQLServerDeps): GraphQLServer {
       formatError,
     }),
   };
+}
+
+function cachePlugins({ answers: cache, onLookup }: GraphQLServerDeps) {
+  return cache === undefined ? [] : [useAnswerCache({ cache, onMiss: () => onLookup?.(false) })];
+}
+
+/** They come last, in this order. */
+function streamPlugins({ admission, limits }: GraphQLServerDeps, formatError: FormatError) {
+  return [useStreamKeys({ admission, formatError }), useEventIds(), useStreamLimits({ limits })];
 }
 
 /** Whether one of the operations of a request may be a subscription. */
