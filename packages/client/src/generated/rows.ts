@@ -574,92 +574,6 @@ export const ROWS = {
       ]
     }
   },
-  "positionHistory": {
-    "method": "GET",
-    "path": "/v1/partner/positions/{address}/{id}/history",
-    "pathNames": [
-      "address",
-      "id"
-    ],
-    "queryNames": [
-      "chainId",
-      "limit",
-      "after",
-      "points"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "chainId",
-        "address",
-        "id",
-        "positionId",
-        "status",
-        "complete",
-        "count",
-        "next",
-        "events",
-        "equity",
-        "gaps"
-      ]
-    }
-  },
-  "stockLegHistory": {
-    "method": "GET",
-    "path": "/v1/partner/positions/{address}/vaults/{id}/history",
-    "pathNames": [
-      "address",
-      "id"
-    ],
-    "queryNames": [
-      "limit",
-      "after",
-      "points"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "chainId",
-        "address",
-        "strategyId",
-        "open",
-        "stockSymbol",
-        "depositSymbol",
-        "complete",
-        "count",
-        "next",
-        "events",
-        "equity",
-        "gaps"
-      ]
-    }
-  },
-  "walletStatement": {
-    "method": "GET",
-    "path": "/v1/partner/positions/{address}/statement",
-    "pathNames": [
-      "address"
-    ],
-    "queryNames": [
-      "chainId"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": true,
-    "answers": {
-      "200": [
-        "address",
-        "csv"
-      ]
-    }
-  },
   "deleverageOptions": {
     "method": "GET",
     "path": "/v1/partner/positions/{address}/{id}/deleverage-options",
@@ -750,20 +664,12 @@ export const ROWS = {
       ]
     }
   },
-  "opsDriftHistory": {
+  "usage": {
     "method": "GET",
-    "path": "/v1/ops/drift-history",
+    "path": "/v1/partner/usage",
     "pathNames": [],
     "queryNames": [
-      "chainId",
-      "kind",
-      "severity",
-      "address",
-      "marketId",
-      "vaultId",
-      "isGone",
-      "limit",
-      "after"
+      "days"
     ],
     "hasBody": false,
     "isRead": true,
@@ -771,9 +677,9 @@ export const ROWS = {
     "hasEntityTag": false,
     "answers": {
       "200": [
-        "count",
-        "next",
-        "records"
+        "tier",
+        "from",
+        "days"
       ]
     }
   },
@@ -821,6 +727,147 @@ export const ROWS = {
         "stress",
         "positions",
         "equityPositions"
+      ]
+    }
+  },
+  "bestStrategyRanking": {
+    "method": "GET",
+    "path": "/v1/best-strategies",
+    "pathNames": [],
+    "queryNames": [
+      "amount",
+      "payToken",
+      "maxDrawdownPct",
+      "minExitUsd",
+      "holdingDays",
+      "chainId",
+      "limit"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "amountUsd",
+        "holdingDays",
+        "rankedCount",
+        "excludedCount",
+        "ranked",
+        "excluded"
+      ]
+    }
+  },
+  "positionHistory": {
+    "method": "GET",
+    "path": "/v1/partner/positions/{address}/{id}/history",
+    "pathNames": [
+      "address",
+      "id"
+    ],
+    "queryNames": [
+      "chainId",
+      "limit",
+      "after",
+      "points"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "chainId",
+        "address",
+        "id",
+        "positionId",
+        "status",
+        "complete",
+        "count",
+        "next",
+        "events",
+        "equity",
+        "gaps"
+      ]
+    }
+  },
+  "stockLegHistory": {
+    "method": "GET",
+    "path": "/v1/partner/positions/{address}/vaults/{id}/history",
+    "pathNames": [
+      "address",
+      "id"
+    ],
+    "queryNames": [
+      "limit",
+      "after",
+      "points"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "chainId",
+        "address",
+        "strategyId",
+        "open",
+        "stockSymbol",
+        "depositSymbol",
+        "complete",
+        "count",
+        "next",
+        "events",
+        "equity",
+        "gaps"
+      ]
+    }
+  },
+  "walletStatement": {
+    "method": "GET",
+    "path": "/v1/partner/positions/{address}/statement",
+    "pathNames": [
+      "address"
+    ],
+    "queryNames": [
+      "chainId"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": true,
+    "answers": {
+      "200": [
+        "address",
+        "csv"
+      ]
+    }
+  },
+  "opsDriftHistory": {
+    "method": "GET",
+    "path": "/v1/ops/drift-history",
+    "pathNames": [],
+    "queryNames": [
+      "chainId",
+      "kind",
+      "severity",
+      "address",
+      "marketId",
+      "vaultId",
+      "isGone",
+      "limit",
+      "after"
+    ],
+    "hasBody": false,
+    "isRead": true,
+    "takesIdempotencyKey": false,
+    "hasEntityTag": false,
+    "answers": {
+      "200": [
+        "count",
+        "next",
+        "records"
       ]
     }
   },
@@ -970,53 +1017,6 @@ export const ROWS = {
     "answers": {
       "200": [
         "delivery"
-      ]
-    }
-  },
-  "usage": {
-    "method": "GET",
-    "path": "/v1/partner/usage",
-    "pathNames": [],
-    "queryNames": [
-      "days"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": false,
-    "answers": {
-      "200": [
-        "tier",
-        "from",
-        "days"
-      ]
-    }
-  },
-  "bestStrategyRanking": {
-    "method": "GET",
-    "path": "/v1/best-strategies",
-    "pathNames": [],
-    "queryNames": [
-      "amount",
-      "payToken",
-      "maxDrawdownPct",
-      "minExitUsd",
-      "holdingDays",
-      "chainId",
-      "limit"
-    ],
-    "hasBody": false,
-    "isRead": true,
-    "takesIdempotencyKey": false,
-    "hasEntityTag": true,
-    "answers": {
-      "200": [
-        "amountUsd",
-        "holdingDays",
-        "rankedCount",
-        "excludedCount",
-        "ranked",
-        "excluded"
       ]
     }
   },
