@@ -16,7 +16,7 @@ import { ignoredParameters } from '../rest/input.ts';
 import { MethodNotAllowedError } from '../rest/router.ts';
 import type { RestRequest, RestResponse } from '../rest/types.ts';
 import type { Clock } from '../shared/clock.ts';
-import { letOthersRun } from '../shared/pages.ts';
+import { letOthersRun } from '../shared/turns.ts';
 import type { SnapshotPlace } from '../snapshot/types.ts';
 import type { Quota, Upstreams } from '../upstreams/index.ts';
 import type { WarmerRunner } from '../warmers/runner/runner.ts';

@@ -2,7 +2,7 @@ import type { Chain, Market } from '../catalog/types.ts';
 import type { LendingState, OraclePrice } from '../domain/facts.ts';
 import { basisOf } from '../domain/market/oracle-basis.ts';
 import type { Address, MarketId } from '../shared/ids.ts';
-import { letOthersRun } from '../shared/pages.ts';
+import { letOthersRun } from '../shared/turns.ts';
 import { type Decoded, readingsOf } from './decode.ts';
 import { foldBorrowRates, foldStored, planBorrowRates, planStored } from './plans/lending-state.ts';
 import { type FeedAnswer, foldFeeds, foldOracles, type OracleAnswer, planFeeds, planOracles } from './plans/oracles.ts';

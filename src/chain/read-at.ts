@@ -4,7 +4,7 @@ import { encodeFunctionData } from '../abi/calldata.ts';
 import { multicall3Abi } from '../abi/multicall3.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
-import { letOthersRun } from '../shared/pages.ts';
+import { letOthersRun } from '../shared/turns.ts';
 import { requireBlockTime } from './block-time.ts';
 import { MAX_GAS, multicallsOf, sendingsOf } from './chunks.ts';
 import type { Reading } from './reading.ts';

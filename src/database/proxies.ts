@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { getAddress } from 'viem';
 import type { Address, ChainId, Hex } from '../shared/ids.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 import type { Database } from './client.ts';
 
 /** The factory contract and its chain. The genesis hash separates chains of the same id. */

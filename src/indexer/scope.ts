@@ -6,7 +6,7 @@ import { proxyAddress } from '../chain/plans/wallets.ts';
 import type { Reading } from '../chain/reading.ts';
 import { ChainReadError, toChainReadError } from '../chain/rpc/errors.ts';
 import type { Address } from '../shared/ids.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 
 /** The contracts and tokens that are read of a chain. */
 export interface IndexedScope {

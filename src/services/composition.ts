@@ -7,8 +7,8 @@ import type { ComposedChain } from '../domain/market/types.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { inTurns, letOthersRun } from '../shared/pages.ts';
 import { loggedError } from '../shared/scrub.ts';
+import { inTurns, letOthersRun } from '../shared/turns.ts';
 import type { SnapshotListener, SnapshotReader } from '../snapshot/types.ts';
 
 export interface CompositionDeps {

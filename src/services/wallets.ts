@@ -5,7 +5,7 @@ import type { ProxyRepository, ProxyScope } from '../database/proxies.ts';
 import { UpstreamUnavailableError } from '../shared/errors.ts';
 import type { Address, ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 
 export interface WalletDirectoryDeps {
   readonly catalog: Catalog;

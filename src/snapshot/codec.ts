@@ -1,7 +1,7 @@
 import type { Fact, FactGroup, FactGroups, Failure, GroupState } from '../domain/facts.ts';
 import { compacted, Decimal } from '../shared/decimal.ts';
 import { isRecord } from '../shared/input/record.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 import { readFact, readFailure } from './fact-schemas.ts';
 
 /**

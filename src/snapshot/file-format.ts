@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type ChainFacts, emptyGroup, FACT_GROUPS } from '../domain/facts.ts';
 import { isRecord } from '../shared/input/record.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 import { asGroup, CODEC_VERSION, CodecError, CodecVersionError, decode, encode, encodeGroup } from './codec.ts';
 
 /** Characters of a part that is written at once. */

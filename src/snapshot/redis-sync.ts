@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { ChainId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 import { CodecVersionError, decodeGroup, encodeGroup } from './codec.ts';
 import type { createLocalFacts } from './local.ts';
 import { followGroup, groupsOf, type KeepItem, retain, uniteGroups, withGroups } from './merge.ts';

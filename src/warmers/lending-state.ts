@@ -12,7 +12,7 @@ import { ratio, ZERO } from '../shared/decimal.ts';
 import type { MarketId } from '../shared/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { isFromFuture } from '../shared/observed.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 import { measureGroup, reportOrThrow, type Snapshot, sumReports } from './refresh.ts';
 import type { Beside, BorrowRateSample, PricedMarket, RecordMarkets, RecordSamples, Warmer } from './types.ts';
 

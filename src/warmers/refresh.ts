@@ -12,7 +12,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Decimal } from '../shared/decimal.ts';
 import type { ChainId } from '../shared/ids.ts';
 import { observedAt } from '../shared/observed.ts';
-import { inTurns } from '../shared/pages.ts';
+import { inTurns } from '../shared/turns.ts';
 import type { Publication, SnapshotReader, SnapshotWriter } from '../snapshot/types.ts';
 import type { RunReport } from './types.ts';
 

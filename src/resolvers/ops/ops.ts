@@ -17,7 +17,7 @@ import type { DriftFilterInput, PortfolioFilter, PortfolioOrderInput } from '../
 import { BadRequestError, NotFoundError, NotReadyError, UpstreamUnavailableError } from '../../shared/errors.ts';
 import type { Address, ChainId, MarketId } from '../../shared/ids.ts';
 import { pageWindow } from '../../shared/page-window.ts';
-import { inTurns } from '../../shared/pages.ts';
+import { inTurns } from '../../shared/turns.ts';
 import { ageOf, momentOf } from '../common/age.ts';
 import type { AppContext } from '../common/context.ts';
 import { type FieldPath, type FreshArgs, readFresh } from '../common/fresh-reads.ts';

@@ -5,7 +5,7 @@ import type { ChainFacts, FreshnessBudgets } from '../../../domain/facts.ts';
 import type { ComposedChain } from '../../../domain/market/types.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Address, ChainId } from '../../../shared/ids.ts';
-import { inPages } from '../../../shared/pages.ts';
+import { inTurns } from '../../../shared/turns.ts';
 import { type AlertRepository, NO_ALERTS, type StoredTransition } from '../database/alerts.ts';
 import { makeAlertEvent } from '../domain/event.ts';
 import {
@@ -59,8 +59,6 @@ export interface AlertEvaluation {
 /** Values become stale without a new version, so each chain is evaluated this often at least. */
 const EVERY_MS = 60_000;
 const ROWS_PER_READ = 5_000;
-/** Subjects evaluated at once, in some milliseconds; requests run in between. */
-const SUBJECTS_PER_STEP = 500;
 const CHANGES_PER_WRITE = 1_000;
 /** Deleted rows are kept for a day, so an index that was not brought up to date for longer is made anew. */
 const MAX_INDEX_AGE_MS = 12 * 3_600_000;
@@ -190,15 +188,12 @@ async function evaluateAll(index: AlertIndex<AlertRecord>, owners: ReadonlySet<s
   const changes: AlertChange<AlertRecord>[] = [];
   let alerts = 0;
   let workMs = 0;
-  for await (const page of inPages(index.subjects(world.composed.chainId), SUBJECTS_PER_STEP)) {
+  for await (const entry of inTurns(index.subjects(world.composed.chainId))) {
     const startedMs = performance.now();
-    for (const entry of page) {
-      alerts += entry.alerts.size;
-      const seen = observeSubject(entry.subject, world, loopsBefore(entry));
-      if (seen === undefined) continue;
-      const changed = evaluateSubject(entry, seen, world.nowMs);
-      changes.push(...changed.filter(({ alert }) => owners.has(alert.ownerId)));
-    }
+    alerts += entry.alerts.size;
+    const seen = observeSubject(entry.subject, world, loopsBefore(entry));
+    const changed = seen === undefined ? [] : evaluateSubject(entry, seen, world.nowMs);
+    changes.push(...changed.filter(({ alert }) => owners.has(alert.ownerId)));
     workMs += performance.now() - startedMs;
   }
   return { changes, alerts, workMs };

@@ -7,8 +7,8 @@ import type { PositionsPort } from '../../../resolvers/position/position-service
 import type { Clock } from '../../../shared/clock.ts';
 import type { Address, ChainId } from '../../../shared/ids.ts';
 import type { Logger } from '../../../shared/logger.ts';
-import { inPages, letOthersRun } from '../../../shared/pages.ts';
 import { loggedError } from '../../../shared/scrub.ts';
+import { inTurns, letOthersRun } from '../../../shared/turns.ts';
 import type { WatchedWallet } from '../domain/observe.ts';
 
 export interface WatchedWalletsDeps {
@@ -31,8 +31,6 @@ export interface WatchedWallets {
 
 /** Wallets per reading: two requests to the chain. */
 const WALLETS_PER_READING = 500;
-/** Wallets composed at once, in some milliseconds. */
-const WALLETS_PER_STEP = 20;
 
 interface Watched extends WatchedWallet {
   /** The refresh of market state after which it was read. */
@@ -68,22 +66,20 @@ export function createWatchedWallets(deps: WatchedWalletsDeps): WatchedWallets {
           return new Map<Address, never>();
         });
         const valuesAt = marketsAtReadings(composed(chainId));
-        for await (const step of inPages(page, WALLETS_PER_STEP)) {
-          for (const wallet of step) {
-            const reading = readings.get(wallet);
-            if (reading === undefined || reading instanceof Error) {
-              failure ??= reading;
-              failed += 1;
-              continue;
-            }
-            const { holdings, tags } = reading;
-            const asOfMs = Number(holdings.block.timestamp) * 1_000;
-            now.set(wallet, {
-              asOfMs,
-              wallet: composeWallet(chain, valuesAt(holdings.markets), holdings, tags),
-              refreshMs,
-            });
+        for await (const wallet of inTurns(page)) {
+          const reading = readings.get(wallet);
+          if (reading === undefined || reading instanceof Error) {
+            failure ??= reading;
+            failed += 1;
+            continue;
           }
+          const { holdings, tags } = reading;
+          const asOfMs = Number(holdings.block.timestamp) * 1_000;
+          now.set(wallet, {
+            asOfMs,
+            wallet: composeWallet(chain, valuesAt(holdings.markets), holdings, tags),
+            refreshMs,
+          });
         }
         await letOthersRun();
       }

@@ -6,7 +6,7 @@ import { type Page, type PageArgs, pageByRank } from '../../../resolvers/common/
 import { requireChain } from '../../../resolvers/market/chains.ts';
 import { BadRequestError } from '../../../shared/errors.ts';
 import type { ChainId } from '../../../shared/ids.ts';
-import { letOthersRun } from '../../../shared/pages.ts';
+import { letOthersRun } from '../../../shared/turns.ts';
 import { eventViews, type PositionEventView } from './history-views.ts';
 import { composeHistoryRow, historyKeyOf } from './position-history.ts';
 

@@ -16,17 +16,3 @@ export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T, void, v
     sinceMs = performance.now();
   }
 }
-
-/** Iterate over items in pages, and let waiting requests run in between: for work whose items are taken together. */
-export async function* inPages<T>(items: Iterable<T>, size: number): AsyncGenerator<readonly T[], void, void> {
-  let page: T[] = [];
-  for (const item of items) {
-    if (page.length === size) {
-      yield page;
-      await letOthersRun();
-      page = [];
-    }
-    page.push(item);
-  }
-  if (page.length > 0) yield page;
-}
