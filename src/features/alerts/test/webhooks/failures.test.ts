@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../../src/features/alerts/webhooks/send.ts';
+import { failureOf } from '../../webhooks/send.ts';
 
 /** The codes of certificates that the documentation of Node lists, and those of OpenSSL and of connections beside them. */
 const CODES: readonly (readonly [code: string, failure: string])[] = [

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createWebhookSender, type SenderOptions } from '../../src/features/alerts/webhooks/send.ts';
-import { makeCertificates } from '../redis/certificates.ts';
+import { makeCertificates } from '../../../../../test/redis/certificates.ts';
+import { createWebhookSender, type SenderOptions } from '../../webhooks/send.ts';
 
 let folder: string;
 let certificates: ReturnType<typeof makeCertificates>;
