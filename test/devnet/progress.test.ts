@@ -4,7 +4,7 @@ import { tellProgress } from '../../devnet/progress.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('default: names once a second what is not done yet', async () => {
+test('default: says once a second which parts of the start have not ended', async () => {
   const lines: string[] = [];
   const during = tellProgress((line) => lines.push(line));
   const after = (ms: number) => new Promise<number>((resolve) => setTimeout(() => resolve(ms), ms));
